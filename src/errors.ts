@@ -83,12 +83,12 @@ export class RpcError extends Error {
 }
 
 /**
- * The state cannot be read, written or locked; the message says what to do. `lost`: another instance polls this network
- * now, and nothing of the change was written.
+ * The state cannot be read, written or locked; the message says what to do. `format`: another version wrote it. `lost`:
+ * another instance polls this network now, and nothing of the change was written.
  */
 export class StateError extends Error {
 	override readonly name = 'StateError'
-	readonly reason: 'locked' | 'damaged' | 'newer' | 'disk' | 'mismatch' | 'lost'
+	readonly reason: 'locked' | 'damaged' | 'format' | 'disk' | 'mismatch' | 'lost'
 
 	constructor(reason: StateError['reason'], message: string, options?: ErrorOptions) {
 		super(message, options)

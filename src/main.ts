@@ -129,6 +129,7 @@ function describe(error: unknown): { text: string; code: ExitCode } {
 	if (error instanceof ConfigError) return { text: error.message, code: exitCodes.config }
 	if (error instanceof UsageError) return { text: error.message, code: exitCodes.usage }
 	if (error instanceof RpcError) return { text: error.message, code: exitCodes.tryAgain }
+	if (error instanceof StateError && error.reason === 'format') return { text: error.message, code: exitCodes.config }
 	if (error instanceof StateError || error instanceof PlainError) return { text: error.message, code: exitCodes.failed }
 	if (error instanceof Error && 'syscall' in error) return { text: error.message, code: exitCodes.failed }
 	if (error instanceof Error)

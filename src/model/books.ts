@@ -18,7 +18,7 @@ export interface Book {
 	readonly code?: string | null
 	/**
 	 * No later block is known to have moved the address or changed its code; it may be a later one than the true one.
-	 * Absent in states of earlier versions.
+	 * Absent: not known.
 	 */
 	readonly movedAt?: bigint
 }
@@ -119,7 +119,7 @@ export interface BooksSummary {
 	readonly open: readonly Address[]
 	/** Total number of those watches. */
 	readonly openCount: number
-	/** How many of those have no book; absent in states of older versions. */
+	/** How many of those have no book; absent: not known. */
 	readonly unopened?: number
 	/** Why books cannot be closed at present, in words; null while they can. */
 	readonly reason: string | null

@@ -64,7 +64,7 @@ export interface Delivery {
 	readonly nextAttemptAtMs: number
 	/** The last failure in words, without secrets; null before the first. */
 	readonly lastError: string | null
-	/** Code of the last failure; absent before the first, and in deliveries written by version 0.1.0. */
+	/** Code of the last failure; absent before the first. */
 	readonly lastErrorCode?: ReasonCode
 	/** Present once the receiver refused it, or rested before it was tried; its fallback was sent the message then. */
 	readonly refused?: Refused

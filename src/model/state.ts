@@ -110,7 +110,7 @@ export interface Payee {
 	readonly amount: string
 	/**
 	 * Sender of the paying transaction: the watch itself, or another account, which may have chosen the payee of a
-	 * watched contract. Absent in older states: not known.
+	 * watched contract. Absent: not known.
 	 */
 	readonly startedBy?: 'watch' | 'other'
 }
@@ -130,7 +130,7 @@ export interface NetworkState {
 	readonly booksSeen?: BooksSummary
 	/** Blocks with unproved logs; absent: none. */
 	readonly logsSeen?: UnprovedLogs
-	/** Absent in states of earlier versions: the auditor then stands at the checkpoint. */
+	/** Absent: the auditor is at the checkpoint. */
 	readonly audit?: AuditState
 	/** By address. */
 	readonly books: BookSet

@@ -34,7 +34,7 @@ export interface ControlHealth {
 	readonly reason: string | null
 	/** The single reasons, when there are several. */
 	readonly reasons?: readonly string[]
-	/** Absent: none, or a daemon of an earlier version. */
+	/** Absent: none. */
 	readonly stuck?: readonly StuckLook[]
 	/** Of networks whose head is unknown or behind the checkpoint; absent: as `stuck`. */
 	readonly heads?: readonly NetworkHealth[]
@@ -107,7 +107,7 @@ export async function askControl(stateDir: string, request: DeliveriesRequest | 
 export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
 	const reply = await ask(stateDir, { act: 'health' })
 	if (reply === null) return null
-	// Daemons of earlier versions answer this request with an error, but they run.
+	// A daemon that answers with an error runs.
 	return 'health' in reply ? reply.health : { ok: true, reason: null }
 }
 

@@ -1,7 +1,6 @@
 /**
- * Detects a checkpoint above every endpoint's head, and puts it back. An endpoint made up blocks, or an older version
- * took a claimed head as the start. Blocks up to such a checkpoint would never be scanned. It is put back without the
- * operator, if no alert can be lost or sent twice.
+ * Detects a checkpoint above every endpoint's head, and puts it back. An endpoint made up blocks; blocks up to such a
+ * checkpoint would never be scanned. It is put back without the operator, if no alert can be lost or sent twice.
  */
 
 import { contractsBack } from '../core/control/setBackContract.js'

@@ -94,7 +94,7 @@ export interface Definition extends Backfill {
 export interface Whole {
 	readonly state: StateDoc
 	readonly coverage: CoverageDoc
-	/** Absent: none are known, as in documents of earlier versions. */
+	/** Absent: none are known. */
 	readonly troubles?: Troubles
 }
 

@@ -10,6 +10,7 @@ import type { Announcement, StatePlace, WatchlistCopies } from '../model/state.j
 import { lockState } from './file/disk/lock.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
 import { type Peek, peekState, readBeside } from './file/peek.js'
+import { mustBeOurFormat } from './file/records/read.js'
 import { openFileStore } from './file/store.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 
@@ -28,7 +29,7 @@ export interface OpenStoreOptions {
 
 /**
  * Opens the state, and creates it if necessary. A folder is locked until the store is closed. Throws StateError
- * `locked` (another process has the folder), `damaged`, `newer` or `disk`.
+ * `locked` (another process has the folder), `damaged`, `format` or `disk`.
  */
 export async function openStore(
 	place: StatePlace,
@@ -39,6 +40,8 @@ export async function openStore(
 		const { openPostgresStore } = await import('./postgres/postgresStore.js')
 		return await openPostgresStore(place.url, { clock, leaseMs, ...also })
 	}
+	// Before the lock, which writes into the folder.
+	await mustBeOurFormat(place.dir)
 	const unlock = await lockPatiently(place.dir)
 	try {
 		const store = await openFileStore(place.dir, { clock, ...also })

@@ -12,14 +12,14 @@ import { durableFile, examine, pieces } from './file/disk/durable.js'
 import { lockState } from './file/disk/lock.js'
 import { writeSnapshot } from './file/ledger.js'
 import { readBeside } from './file/peek.js'
-import { readFolder } from './file/records/read.js'
+import { mustBeOurFormat, readFolder } from './file/records/read.js'
 import { type Snapshot, snapshotFormat } from './file/records/snapshot.js'
 import { readTroubles, writeTroubles } from './file/troubleFile.js'
 import { readPostgres, writePostgres } from './postgres/peekDatabase.js'
 
 /**
  * Reads a state while another process may have it open. Null when nothing was ever stored there. Throws StateError
- * `damaged`, `newer` or `disk`.
+ * `damaged`, `format` or `disk`.
  */
 export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
 	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
@@ -36,6 +36,7 @@ export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole 
  */
 export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): Promise<void> {
 	if (place.kind === 'postgres') return await writePostgres(place.url, whole, clock)
+	await mustBeOurFormat(place.dir)
 	const unlock = await lockState(place.dir)
 	try {
 		const found = await readFolder(place.dir)
@@ -68,7 +69,7 @@ export async function writeDocument(path: string, whole: Whole): Promise<void> {
 	await durableFile(path, snapshotFormat).write(documentOf(whole))
 }
 
-/** Throws StateError `damaged`, `newer` or `disk`. */
+/** Throws StateError `damaged`, `format` or `disk`. */
 export async function readDocument(path: string): Promise<Whole> {
 	// Without the checks for state files: the user may name any file, also a link or a pipe.
 	const found = await examine(path, snapshotFormat, readFile)

@@ -1,7 +1,6 @@
 /** The state of a folder; each change becomes durable as a line of the journal, or in a new snapshot. */
 
-import { mkdir, readdir, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, rm, stat } from 'node:fs/promises'
 import { Low } from 'lowdb'
 import { codeOf } from '../../base/systemError.js'
 import type { Log } from '../../model/ports.js'
@@ -72,7 +71,6 @@ export async function openLedger(
 	else {
 		snapshotBytes = (await stat(statePath(folder))).size
 		mostBytes = Math.max(leastJournalBytes, snapshotBytes)
-		await removeEarlier(folder)
 	}
 
 	async function write(draft: LoggedDraft, before: Whole): Promise<Whole> {
@@ -137,7 +135,7 @@ function isGone(error: unknown): boolean {
 
 /**
  * Writes a snapshot, and starts the journal that continues it. `before`: id of the present snapshot; null: there is
- * none of this version. If it throws StateError `disk`, the present files stay valid.
+ * none. If it throws StateError `disk`, the present files stay valid.
  */
 export async function writeSnapshot(
 	folder: string,
@@ -153,13 +151,4 @@ export async function writeSnapshot(
 	// The old journal is ignored from here on. If the new one cannot be started now, the next write starts it.
 	journal ??= await beginJournal(folder, id).catch(() => null)
 	return { id, journal, bytes: (await stat(statePath(folder))).size }
-}
-
-const EARLIER = /^(coverage(\.changes)?\.json(\.prev|\.tmp)?|books\.[0-9a-f]{12}\.data)$/
-
-/** Deletes the additional files of earlier versions; called only after a snapshot of this version was read. */
-async function removeEarlier(folder: string): Promise<void> {
-	for (const name of await readdir(folder).catch(() => [])) {
-		if (EARLIER.test(name)) await rm(join(folder, name), { force: true }).catch(() => undefined)
-	}
 }

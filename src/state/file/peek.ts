@@ -17,7 +17,7 @@ export interface Peek {
 	readonly isPolled?: boolean
 }
 
-/** Null when nothing was ever stored there. Throws StateError `damaged`, `newer` or `disk`. */
+/** Null when nothing was ever stored there. Throws StateError `damaged`, `format` or `disk`. */
 export async function peekState(folder: string): Promise<Peek | null> {
 	const found = await readBeside(folder)
 	if (found === null) return null

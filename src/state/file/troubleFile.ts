@@ -5,8 +5,6 @@ import type { Troubles } from '../../model/trouble.js'
 import { durableFile, type Format } from './disk/durable.js'
 
 const troubleFormat: Format<Troubles> = {
-	version: 1,
-	migrations: {},
 	*encode({ open, timesAccepted }) {
 		yield JSON.stringify({ open, timesAccepted })
 	},

@@ -14,8 +14,6 @@ import { openOwnFile } from './disk/ownFile.js'
 type Index = Omit<WatchlistCopies, 'chunks'>
 
 const format: Format<Index> = {
-	version: 1,
-	migrations: {},
 	*encode({ revision, watchlists, files }) {
 		yield JSON.stringify({ revision, watchlists, files })
 	},
@@ -24,8 +22,6 @@ const format: Format<Index> = {
 const copiesIn = (stateFolder: string) => join(stateFolder, 'last-good')
 const indexFile = (folder: string) => durableFile(join(folder, 'index.json'), format)
 const copyName = /^[0-9a-f]{64}(?:\.tmp)?$/
-/** Files in which earlier versions kept the last good watchlists. */
-const earlierNames = /^watchlists\.(?:json(?:\.prev|\.tmp)?|[0-9a-f]{12}\.data)$/
 
 /** Durable when it resolves; writes nothing if these copies are there already. Throws StateError `disk`. */
 export async function writeCopies(stateFolder: string, copies: WatchlistCopies): Promise<void> {
@@ -37,7 +33,6 @@ export async function writeCopies(stateFolder: string, copies: WatchlistCopies):
 	await indexFile(folder).write(copies)
 	const used = new Set(copies.files.map(({ digest }) => digest))
 	await removeAll(folder, (name) => copyName.test(name) && !used.has(name))
-	await removeAll(stateFolder, (name) => earlierNames.test(name))
 }
 
 /** Makes the folder if it is missing. */
@@ -66,7 +61,7 @@ async function removeAll(folder: string, isUnused: (name: string) => boolean): P
 }
 
 /**
- * Null where there are none. Throws StateError `damaged`, `newer` or `disk`. The caller checks the hash of each copy.
+ * Null where there are none. Throws StateError `damaged`, `format` or `disk`. The caller checks the hash of each copy.
  */
 export async function readCopies(stateFolder: string): Promise<WatchlistCopies | null> {
 	const folder = copiesIn(stateFolder)

@@ -7,7 +7,7 @@ import type { Whole } from '../document.js'
 import type { Peek } from '../file/peek.js'
 import { type Database, openDatabase } from './connection/database.js'
 import { createSkew, type Skew } from './connection/skew.js'
-import { mustBeCurrent, prepareSchema, schemaVersion } from './connection/tables.js'
+import { hasTables, prepareTables } from './connection/tables.js'
 import { readDeliveries } from './deliveries/outbox.js'
 import { readReceivers } from './deliveries/waitingCounts.js'
 import { readAnnouncements } from './networks/announcements.js'
@@ -21,7 +21,7 @@ const HELD = 'select 1 from tracewatch.lease where expires > clock_timestamp() l
 /** Reads the state without changing anything. Null when this database has no state of tracewatch. Throws StateError. */
 export async function peekPostgres(url: string, clock: Clock): Promise<Peek | null> {
 	return await withDatabase(url, clock, async (database, skew) => {
-		if ((await schemaVersion(database.ask, database.host)) === null) return null
+		if (!(await hasTables(database.ask, database.host))) return null
 		return await database.snapshot(async (ask) => ({
 			summary: { networks: await readNetworks(ask, skew), receivers: await readReceivers(ask, skew) },
 			deliveries: await readDeliveries(ask, skew),
@@ -55,9 +55,7 @@ async function peekRows<K, V>(
 	read: (ask: Database['ask']) => Promise<ReadonlyMap<K, V>>,
 ): Promise<ReadonlyMap<K, V>> {
 	return await withDatabase(url, clock, async ({ ask, host }) => {
-		const version = await schemaVersion(ask, host)
-		if (version === null) return new Map()
-		mustBeCurrent(version, host)
+		if (!(await hasTables(ask, host))) return new Map()
 		return await read(ask)
 	})
 }
@@ -65,9 +63,7 @@ async function peekRows<K, V>(
 /** The whole state, for `wholeState.ts`. Null when there is none. Throws StateError. */
 export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
 	return await withDatabase(url, clock, async (database, skew) => {
-		const version = await schemaVersion(database.ask, database.host)
-		if (version === null) return null
-		mustBeCurrent(version, database.host)
+		if (!(await hasTables(database.ask, database.host))) return null
 		return await database.snapshot((ask) => readWhole(ask, skew))
 	})
 }
@@ -75,7 +71,7 @@ export async function readPostgres(url: string, clock: Clock): Promise<Whole | n
 /** Creates the tables if necessary. Throws StateError `mismatch` when there is a state already. */
 export async function writePostgres(url: string, whole: Whole, clock: Clock): Promise<void> {
 	await withDatabase(url, clock, async (database, skew) => {
-		await prepareSchema(database)
+		await prepareTables(database)
 		await writeWhole(database, whole, skew)
 	})
 }

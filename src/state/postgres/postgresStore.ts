@@ -14,7 +14,7 @@ import { type Ask, isInClear, openDatabase } from './connection/database.js'
 import { createInFlight } from './connection/inFlight.js'
 import { CHANNEL, createListener } from './connection/listen.js'
 import { createSkew } from './connection/skew.js'
-import { prepareSchema } from './connection/tables.js'
+import { prepareTables } from './connection/tables.js'
 import { createClaims } from './deliveries/claims.js'
 import { deleteHeld } from './deliveries/held.js'
 import { forgetRows } from './deliveries/historyQueries.js'
@@ -72,7 +72,7 @@ export async function openPostgresStore(url: string, options: PostgresStoreOptio
 		)
 	const skew = createSkew(database.ask, clock, log, skewMs)
 	try {
-		await prepareSchema(database)
+		await prepareTables(database)
 		await skew.measure()
 	} catch (error) {
 		await database.close()

@@ -2,7 +2,7 @@
 
 import type { Troubles } from '../../model/trouble.js'
 import { type Ask, openDatabase } from './connection/database.js'
-import { prepareSchema, schemaVersion } from './connection/tables.js'
+import { hasTables, prepareTables } from './connection/tables.js'
 
 const options = { connections: 1, standstillMs: 30_000 }
 const name = 'troubles'
@@ -12,12 +12,8 @@ interface Row {
 	readonly content: Troubles
 }
 
-/** Null where there were none yet, also where the table does not exist. */
+/** Null where there were none yet. */
 export async function readTroubleRow(ask: Ask): Promise<Troubles | null> {
-	const [found] = await ask<{ there: boolean }>(
-		`select exists (select from pg_tables where schemaname = 'tracewatch' and tablename = 'kept') as there`,
-	)
-	if (!found?.there) return null
 	return (await ask<Row>(read, [name]))[0]?.content ?? null
 }
 
@@ -34,13 +30,12 @@ export function troubleRow(url: string, none: Troubles) {
 	const database = openDatabase(url, options)
 	return {
 		async read(): Promise<Troubles | null> {
-			if ((await schemaVersion(database.ask, database.host)) === null) return null
-			await prepareSchema(database)
+			if (!(await hasTables(database.ask, database.host))) return null
 			return await readTroubleRow(database.ask)
 		},
 		/** One instance at a time; each changes what the one before it wrote. */
 		async change(change: (before: Troubles) => Troubles): Promise<Troubles> {
-			await prepareSchema(database)
+			await prepareTables(database)
 			return await database.transact(async (ask) => {
 				await ask('insert into tracewatch.kept (name, content) values ($1, $2::json) on conflict do nothing', [
 					name,

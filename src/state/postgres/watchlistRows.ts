@@ -5,7 +5,7 @@
 
 import type { WatchlistCopies } from '../../model/state.js'
 import { openDatabase } from './connection/database.js'
-import { prepareSchema, schemaVersion } from './connection/tables.js'
+import { hasTables, prepareTables } from './connection/tables.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
 
@@ -21,7 +21,7 @@ export async function writeCopyRows(url: string, copies: WatchlistCopies): Promi
 	const { revision, watchlists, files } = copies
 	const database = openDatabase(url, options)
 	try {
-		await prepareSchema(database)
+		await prepareTables(database)
 		const [index] = await database.ask<{ content: Index }>(select, [indexName])
 		if (index?.content.revision === revision) return
 		await database.transact(async (ask) => {
@@ -39,12 +39,9 @@ export async function writeCopyRows(url: string, copies: WatchlistCopies): Promi
 				}
 			}
 			await ask(insert, [indexName, JSON.stringify({ revision, watchlists, files } satisfies Index)])
-			// Also the rows of earlier versions, which had other names.
-			await ask(
-				`delete from tracewatch.kept where name like 'watchlists%'
-				or (name like 'copy %' and split_part(name, ' ', 2) <> all($1))`,
-				[files.map(({ digest }) => digest)],
-			)
+			await ask(`delete from tracewatch.kept where name like 'copy %' and split_part(name, ' ', 2) <> all($1)`, [
+				files.map(({ digest }) => digest),
+			])
 		})
 	} finally {
 		await database.close()
@@ -61,8 +58,7 @@ async function* textsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 export async function readCopyRows(url: string): Promise<WatchlistCopies | null> {
 	const database = openDatabase(url, options)
 	try {
-		if ((await schemaVersion(database.ask, database.host)) === null) return null
-		await prepareSchema(database)
+		if (!(await hasTables(database.ask, database.host))) return null
 		const [index] = await database.ask<{ content: Index }>(select, [indexName])
 		return index === undefined ? null : { ...index.content, chunks: (path) => chunksOf(url, path, index.content) }
 	} finally {

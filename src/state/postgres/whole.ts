@@ -88,4 +88,4 @@ const USED = `
 const DISOWN = `
 	insert into tracewatch.lease as l (network, owner, epoch, expires) select unnest($1::text[]), '', 1, '-infinity'
 	on conflict (network) do update
-		set owner = '', epoch = l.epoch + 1, expires = '-infinity', ceded = false, wanted = false`
+		set owner = '', epoch = l.epoch + 1, expires = '-infinity', released = false, wanted = false`

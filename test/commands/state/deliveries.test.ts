@@ -70,7 +70,7 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
-	test('error: what a receiver answered begins no line and moves no cursor, also from an older state', async () => {
+	test('error: what a receiver answered begins no line and moves no cursor', async () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`

@@ -191,7 +191,7 @@ describe('who started the payment', () => {
 		expect(found(paid, { payees: [planted, mine] })).toEqual([])
 		// A third is said to imitate the real one, although what was planted is nearer.
 		expect(found(like(4, 4), { payees: [{ ...planted, address: like(6, 6) }, mine] })).toEqual([paid, like(6, 6)])
-		// Of older states no one knows: as before, one that was paid imitates no one.
+		// Not known by whom: one that was paid imitates no one.
 		const old: Payee = { address: like(5, 5), amount: '1' }
 		expect(found(old.address, { payees: [old, mine] })).toEqual([])
 	})

@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { openFileStore } from '../../../src/state/file/store.js'
+import { FORMAT } from '../../../src/state/stateFormat.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 
@@ -16,8 +17,8 @@ export async function removeFolder(folder: string): Promise<void> {
 }
 
 /** A file as the format describes it, made here from the description and not by the code. */
-export function fileOf(data: unknown, version = 1, text = JSON.stringify(data)): string {
-	const body = `{"v":${version},"data":${text}`
+export function fileOf(data: unknown, format = FORMAT, text = JSON.stringify(data)): string {
+	const body = `{"v":${format},"data":${text}`
 	return `${body},"sum":"${createHash('sha256').update(body).digest('hex')}"}\n`
 }
 

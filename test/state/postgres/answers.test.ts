@@ -38,9 +38,9 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		const late = claimed(a)
 		await answer.arrived
 		await expect
-			.poll(async () => (await server.sql('select claimed_by from tracewatch.lane'))[0]?.claimed_by)
+			.poll(async () => (await server.sql('select claimed_by from tracewatch.queue'))[0]?.claimed_by)
 			.not.toBeNull()
-		await server.sql(`update tracewatch.lane set claimed_until = clock_timestamp() - interval '1 ms'`)
+		await server.sql(`update tracewatch.queue set claimed_until = clock_timestamp() - interval '1 ms'`)
 		expect(await claimed(b)).toEqual(['d1'])
 		answer.open()
 		expect(await late).toEqual([])

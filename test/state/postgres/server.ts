@@ -140,10 +140,10 @@ async function binary(): Promise<string> {
 const TABLES = [
 	'network',
 	'lease',
-	'told',
-	'cover',
+	'announcement',
+	'coverage',
 	'backfill',
-	'lane',
+	'queue',
 	'delivery',
 	'total',
 	'history',

@@ -1,7 +1,7 @@
 /** The message for a damaged state file: what happened, and each way to continue with its cost. */
 
 import { stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { StateError } from '../../../errors.js'
 
 /** Name of the copy from before the last write. */
@@ -40,12 +40,10 @@ async function restoreFrom(path: string, isWhole: (path: string) => Promise<bool
 export async function restoreByCopy(path: string, then?: string): Promise<string> {
 	const previous = previousOf(path)
 	const { mtime } = await stat(previous)
-	const price = basename(path).startsWith('coverage.')
-		? 'watches added since then are taken as new, from the head on'
-		: 'blocks since then are scanned again, and some alerts may come a second time under the same id'
 	return (
 		`The copy before the last write, of ${mtime.toISOString()}, is whole; to take it: ` +
-		`cp -p ${shellQuoted(previous)} ${shellQuoted(path)}${then === undefined ? '' : ` && ${then}`} (${price}).`
+		`cp -p ${shellQuoted(previous)} ${shellQuoted(path)}${then === undefined ? '' : ` && ${then}`} ` +
+		'(blocks since then are scanned again, and some alerts may come a second time under the same id).'
 	)
 }
 

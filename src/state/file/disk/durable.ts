@@ -3,8 +3,9 @@
  * power cuts, as an adapter for lowdb. Stock adapters rename without fsync: after a power cut the last hundred
  * acknowledged writes can be missing.
  *
- * The file is `{"v":1,"data":…,"sum":"…"}` and a newline; `sum` is the hex SHA-256 of everything before `,"sum"`. It
- * comes last, so that the data can be written while it is generated, without holding all of it in memory as text.
+ * The file is `{"v":18,"data":…,"sum":"…"}` and a newline; `v` is the format, `sum` the hex SHA-256 of everything
+ * before `,"sum"`. It comes last, so that the data can be written while it is generated, without holding all of it in
+ * memory as text.
  */
 
 import { createHash } from 'node:crypto'
@@ -13,7 +14,7 @@ import { copyFile, link, open, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import type { Adapter } from 'lowdb'
 import { nextSlice } from '../../../base/waits/slices.js'
-import { StateError } from '../../../errors.js'
+import { FORMAT, otherFormat } from '../../stateFormat.js'
 import { damagedError, previousOf } from './damage.js'
 import { diskError, isMissing } from './diskErrors.js'
 import { readOwnFile } from './ownFile.js'
@@ -21,17 +22,16 @@ import { readOwnFile } from './ownFile.js'
 /** Text, or its bytes in UTF-8. */
 export type Piece = string | Uint8Array
 
-export interface Format<T> {
-	readonly version: number
-	/** By version: converts data of that version to the next one. */
-	readonly migrations: Readonly<Record<number, (data: unknown) => unknown>>
+export type Format<T> = {
 	/** The data as JSON, in pieces. */
 	encode(value: T): Iterable<Piece>
-	/** Throws for data that `encode` did not make. */
-	decode(data: unknown): T | Promise<T>
-	/** Replaces `decode` for data of this version that is a list with one element per line; gets the lines one by one. */
-	decodeLines?(lines: Iterable<string>): Promise<T>
-}
+} & (
+	| { /** Throws for data that `encode` did not make. */ decode(data: unknown): T | Promise<T> }
+	| {
+			/** The same for data that is a list with one element per line; gets the lines one by one. */
+			decodeLines(lines: Iterable<string>): Promise<T>
+	  }
+)
 
 const HEAD = /^\{"v":(\d{1,9}),"data":/
 const TAIL = /,"sum":"([0-9a-f]{64})"\}\s*$/
@@ -44,7 +44,7 @@ const CHUNK_PIECES = 16
 const TURN_BYTES = 1 << 21
 
 /**
- * `read` returns null when there is no file, and throws StateError `damaged`, `newer` or `disk`. `write` resolves when
+ * `read` returns null when there is no file, and throws StateError `damaged`, `format` or `disk`. `write` resolves when
  * the value would survive a power cut; when it throws StateError `disk`, the file is unchanged.
  */
 export function durableFile<T extends object>(path: string, format: Format<T>): Adapter<T> {
@@ -74,70 +74,44 @@ export function isWhole<T extends object>(format: Format<T>): (path: string) => 
 export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
 
 /**
- * `readWhole`: reads the bytes; default: as a file that only this program writes. Throws StateError `newer` or `disk`.
+ * `readWhole`: reads the bytes; default: as a file that only this program writes. Throws StateError `format` or `disk`.
  */
 export async function examine<T extends object>(
 	path: string,
 	format: Format<T>,
 	readWhole: (path: string) => Promise<Buffer> = readOwnFile,
 ): Promise<Examined<T>> {
-	const found = await verifiedAt(path, format, readWhole)
-	if (found === null) return { value: null }
-	if ('damage' in found) return found
-	const { version } = found
-	// Parsing and decoding many megabytes take tens of milliseconds each.
-	await nextSlice()
-	try {
-		if ('lines' in found && format.decodeLines) return { value: await format.decodeLines(linesIn(found.lines)) }
-		return { value: await format.decode(migrated('data' in found ? found.data : null, version, format)) }
-	} catch (cause) {
-		return { damage: contentDamage(version), cause }
-	}
-}
-
-type Verified =
-	| { readonly data: unknown; readonly version: number }
-	| { readonly lines: Buffer; readonly version: number }
-	| { readonly damage: string; readonly cause?: unknown }
-
-/**
- * Null: no file. Separate from `examine`, whose local variables live until the data is decoded: the bytes are freed
- * earlier.
- */
-async function verifiedAt<T extends object>(
-	path: string,
-	format: Format<T>,
-	readWhole: (path: string) => Promise<Buffer>,
-): Promise<Verified | null> {
 	let bytes: Buffer
 	try {
 		bytes = await readWhole(path)
 	} catch (error) {
-		if (isMissing(error)) return null
+		if (isMissing(error)) return { value: null }
 		throw diskError('read', path, error)
 	}
-	return await verified(path, bytes, format)
+	const data = await verified(path, bytes)
+	if ('damage' in data) return data
+	// Parsing and decoding many megabytes take tens of milliseconds each.
+	await nextSlice()
+	try {
+		if ('decodeLines' in format) return { value: await format.decodeLines(linesIn(data)) }
+		return { value: await format.decode(JSON.parse(data.toString('utf8'))) }
+	} catch (cause) {
+		return { damage: 'its content cannot be understood', cause }
+	}
 }
 
-/** The data of a file as JSON.parse returns it; its bytes and text are freed before it is decoded. */
-async function verified<T extends object>(path: string, bytes: Buffer, format: Format<T>): Promise<Verified> {
+/** The data of a file, as JSON. */
+async function verified(path: string, bytes: Buffer): Promise<Buffer | { readonly damage: string }> {
 	if (bytes.length === 0) return { damage: 'it is empty' }
 	if (bytes.every((byte) => byte === 0)) return { damage: `it holds nothing but ${bytes.length} zero bytes` }
 	const head = HEAD.exec(bytes.toString('latin1', 0, TAIL_BYTES))
 	if (!head) return { damage: 'it does not begin as a file of tracewatch does' }
-	const version = Number(head[1])
-	if (version > format.version) throw newer(path, version, format.version)
+	if (Number(head[1]) !== FORMAT) throw otherFormat(path, Number(head[1]), 'folder')
 	const tail = TAIL.exec(bytes.toString('latin1', Math.max(0, bytes.length - TAIL_BYTES)))
 	if (!tail) return { damage: `its end is missing (it breaks off after ${bytes.length} bytes)` }
 	const summed = bytes.subarray(0, bytes.length - tail[0].length)
 	if ((await sumOf(summed)) !== tail[1]) return { damage: 'its content does not match its checksum' }
-	const data = summed.subarray(head[0].length)
-	if (version === format.version && format.decodeLines) return { lines: data, version }
-	try {
-		return { data: JSON.parse(data.toString('utf8')), version }
-	} catch (cause) {
-		return { damage: contentDamage(version), cause }
-	}
+	return summed.subarray(head[0].length)
 }
 
 /** Throws unless the data is a list with one element per line. */
@@ -151,10 +125,6 @@ function* linesIn(data: Buffer): Iterable<string> {
 	}
 }
 
-function contentDamage(version: number): string {
-	return `its content cannot be understood (version ${version})`
-}
-
 /** In steps, because a file may have many megabytes. */
 async function sumOf(bytes: Buffer): Promise<string> {
 	const hash = createHash('sha256')
@@ -165,29 +135,10 @@ async function sumOf(bytes: Buffer): Promise<string> {
 	return hash.digest('hex')
 }
 
-/** Data of an earlier version, converted to this one. Throws when a migration is missing. */
-export function migrated<T>(data: unknown, from: number, { version, migrations }: Format<T>): unknown {
-	let current = data
-	for (let at = from; at < version; at++) {
-		const step = migrations[at]
-		if (!step) throw new Error(`no way from version ${at} to ${at + 1} is known`)
-		current = step(current)
-	}
-	return current
-}
-
-function newer(path: string, found: number, known: number): StateError {
-	return new StateError(
-		'newer',
-		`${path} was written by a newer tracewatch (version ${found} of the file; this program knows up to ${known}). ` +
-			'Nothing was changed. Install the newer program again, or put back the backup made before upgrading.',
-	)
-}
-
 /** The whole file, in pieces. */
 export function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
 	const hash = createHash('sha256')
-	for (const chunk of chunks(`{"v":${format.version},"data":`, format.encode(value))) {
+	for (const chunk of chunks(`{"v":${FORMAT},"data":`, format.encode(value))) {
 		hash.update(chunk)
 		yield chunk
 	}

@@ -9,7 +9,7 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { StateError } from '../../../errors.js'
+import { FORMAT } from '../../stateFormat.js'
 import { diskError, isMissing } from '../disk/diskErrors.js'
 import { writeDurably } from '../disk/durable.js'
 import { readOwnFile } from '../disk/ownFile.js'
@@ -47,6 +47,7 @@ export class JournalDamage extends Error {
 }
 
 const NEWLINE = 0x0a
+const HEAD = new RegExp(`^\\{"v":${FORMAT},"journal":"([0-9a-f]+)"\\}$`)
 const TAIL = /,"sum":"([0-9a-f]{16})"\}$/
 
 /** Error message for a file that was truncated or replaced while in use. */
@@ -58,10 +59,10 @@ export function journalPath(folder: string): string {
 
 /** The first line; without a checksum, so that an operator can start a journal by hand. */
 export function headOf(snapshot: string): string {
-	return `{"v":1,"journal":"${snapshot}"}`
+	return `{"v":${FORMAT},"journal":"${snapshot}"}`
 }
 
-/** Null: there is none. Throws JournalDamage, StateError `newer` or `disk`. */
+/** Null: there is none. Throws JournalDamage, StateError `disk`. */
 export async function readJournal(folder: string): Promise<FoundJournal | null> {
 	const path = journalPath(folder)
 	let bytes: Buffer
@@ -72,15 +73,8 @@ export async function readJournal(folder: string): Promise<FoundJournal | null> 
 		throw diskError('read', path, error)
 	}
 	const first = bytes.indexOf(NEWLINE)
-	const [, version = '', of = ''] =
-		/^\{"v":(\d{1,9}),"journal":"([0-9a-f]+)"\}$/.exec(bytes.toString('utf8', 0, first)) ?? []
-	if (version === '') throw new JournalDamage(1, 'it does not begin as a journal of tracewatch does')
-	if (Number(version) > 1)
-		throw new StateError(
-			'newer',
-			`${path} was written by a newer tracewatch (version ${version} of the file; this program knows up to 1). ` +
-				'Nothing was changed. Install the newer program again, or put back the backup made before upgrading.',
-		)
+	const of = HEAD.exec(bytes.toString('utf8', 0, first))?.[1]
+	if (of === undefined) throw new JournalDamage(1, 'it does not begin as a journal of tracewatch does')
 	const start = { bytes: first + 1, lines: 0 }
 	return { of, start, lines: () => linesIn(bytes, start) }
 }

@@ -8,31 +8,29 @@ import { perform } from '../../acts.js'
 import { draftOf } from '../../changes.js'
 import type { HistoryQueue, Whole } from '../../document.js'
 import { historyDraftOf } from '../../historyQueue.js'
+import { FORMAT, otherFormat } from '../../stateFormat.js'
 import { damagedError, previousOf, restoreByCopy, shellQuoted } from '../disk/damage.js'
 import { exists } from '../disk/diskErrors.js'
 import { examine, isWhole } from '../disk/durable.js'
+import { openOwnFile } from '../disk/ownFile.js'
 import { changeIn } from './changeLine.js'
-import { readEarlierCoverage } from './earlier.js'
 import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journal.js'
 import { type Snapshot, snapshotFormat, statePath } from './snapshot.js'
 
 export interface FoundFolder {
 	readonly whole: Whole
-	/** Id of the snapshot; null: written by an earlier version. */
-	readonly id: string | null
+	/** Id of the snapshot. */
+	readonly id: string
 	/** Null: start a new one, because the snapshot already contains the old one. */
 	readonly journal: JournalEnd | null
 }
 
-/** Null: nothing was ever stored here. Throws StateError `damaged`, `newer` or `disk`. */
+/** Null: nothing was ever stored here. Throws StateError `damaged`, `format` or `disk`. */
 export async function readFolder(folder: string): Promise<FoundFolder | null> {
+	await mustBeOurFormat(folder)
 	const snapshot = await readSnapshot(folder)
 	if (snapshot === null) return null
-	const { id, before, whole, isEarlier } = snapshot
-	if (isEarlier) {
-		const coverage = await readEarlierCoverage(folder, whole.state.networks.size > 0)
-		return { whole: { ...whole, coverage }, id: null, journal: null }
-	}
+	const { id, before, whole } = snapshot
 	try {
 		const journal = await readJournal(folder)
 		if (journal === null) throw new JournalDamage(0, 'it is missing, though there was one')
@@ -43,6 +41,32 @@ export async function readFolder(folder: string): Promise<FoundFolder | null> {
 	} catch (error) {
 		if (error instanceof JournalDamage) throw journalError(folder, id, error)
 		throw error
+	}
+}
+
+/** Of every version before this one, too. */
+const FILES = ['state.json', 'state.json.prev', 'journal.jsonl', 'coverage.json']
+
+/** Reads only how the files begin. Throws StateError `format` if another version wrote one of them. */
+export async function mustBeOurFormat(folder: string): Promise<void> {
+	for (const name of FILES) {
+		const path = join(folder, name)
+		const [, found = FORMAT] = /^\{"v":(\d{1,9}),/.exec(await beginningOf(path)) ?? []
+		if (Number(found) !== FORMAT) throw otherFormat(path, found, 'folder')
+	}
+}
+
+/** Empty where there is none. What cannot be read is reported by the function that needs all of it. */
+async function beginningOf(path: string): Promise<string> {
+	const file = await openOwnFile(path).catch(() => null)
+	if (file === null) return ''
+	try {
+		const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(32), position: 0 })
+		return buffer.toString('latin1', 0, bytesRead)
+	} catch {
+		return ''
+	} finally {
+		await file.close()
 	}
 }
 
@@ -59,7 +83,7 @@ async function readSnapshot(folder: string): Promise<Snapshot | null> {
 }
 
 async function wasThere(folder: string): Promise<boolean> {
-	for (const path of [previousOf(statePath(folder)), join(folder, 'coverage.json')]) if (await exists(path)) return true
+	if (await exists(previousOf(statePath(folder)))) return true
 	const journal = await readJournal(folder).catch(() => null)
 	return journal !== null && !isBlank(journal)
 }
@@ -74,8 +98,7 @@ async function restoreTo(folder: string): Promise<string | null> {
 	const [state, journal] = [statePath(folder), journalPath(folder)]
 	const found = await examine(previousOf(state), snapshotFormat).catch(() => null)
 	if (found === null || !('value' in found) || found.value === null) return null
-	const { id, isEarlier } = found.value
-	if (isEarlier) return await restoreByCopy(state)
+	const { id } = found.value
 	const of = /"journal":"([0-9a-f]+)"/
 	const before = await readFile(previousOf(journal), 'utf8').catch(() => '')
 	const then =

@@ -10,7 +10,6 @@ import type { Delivery } from '../../../model/delivery.js'
 import type { Address, Hash } from '../../../model/glossary.js'
 import type { Announcement, Payee, Seen } from '../../../model/state.js'
 import type { Coverage } from '../../../model/watch.js'
-import { announcementOf, type StoredAnnouncement, storedOf } from '../../announcement.js'
 import { type AuditJson, auditIn, auditJson } from '../../auditState.js'
 import { bookOfText, bookText } from '../../bookShards.js'
 import type { Definition, NetworkRecord } from '../../document.js'
@@ -18,8 +17,7 @@ import { payeesOf, payeesText } from '../../payeesText.js'
 
 export type BlockJson = readonly [number: string, hash: string]
 export type SpanJson = readonly [from: string, to: string]
-/** In the form of version 0.1.0. */
-export type AnnouncementJson = StoredAnnouncement & { readonly id: string; readonly block: BlockJson }
+export type AnnouncementJson = Omit<Announcement, 'block'> & { readonly block: BlockJson }
 /** Consecutive addresses with equal coverage. */
 export interface GroupJson {
 	readonly since: string
@@ -46,12 +44,12 @@ export const spanJson = ({ from, to }: Span): SpanJson => [String(from), String(
 export const spanOf = ([from, to]: SpanJson): Span => ({ from: BigInt(from), to: BigInt(to) })
 
 export function announcementJson(entry: Announcement): AnnouncementJson {
-	return { id: entry.id, block: blockJson(entry.block), ...storedOf(entry) }
+	return { ...entry, block: blockJson(entry.block) }
 }
 
 export function announcementIn(entry: AnnouncementJson): Announcement {
 	if (typeof entry.id !== 'string' || !Array.isArray(entry.alerts)) throw new Error('no announcement')
-	return announcementOf(entry.id, blockOf(entry.block), entry)
+	return { ...entry, block: blockOf(entry.block) }
 }
 
 export function networkJson(record: NetworkRecord): NetworkJson {

@@ -19,7 +19,6 @@ import { type ContractsJson, contractsIn, contractsJson } from '../../contractTe
 import type { CoverageRecord, Definition, NetworkRecord, Total, Whole } from '../../document.js'
 import { gapsOf, type StoredGap, storedGap } from '../../gap.js'
 import type { Format } from '../disk/durable.js'
-import { earlierWhole } from './earlier.js'
 import {
 	type AnnouncementJson,
 	addressesAt,
@@ -51,8 +50,6 @@ export interface Snapshot {
 	/** Id of the snapshot before, whose journal is contained in this one. Null: there was none. */
 	readonly before: string | null
 	readonly whole: Whole
-	/** Written by an earlier version: the coverage is in a file of its own. */
-	readonly isEarlier?: true
 }
 
 /** Each record names its type; the records of a network follow the record that starts it. */
@@ -75,8 +72,6 @@ type SnapshotRecord =
 	| { readonly troubles: Troubles }
 
 export const snapshotFormat: Format<Snapshot> = {
-	version: 3,
-	migrations: { 1: (data) => data, 2: (data) => data },
 	*encode(snapshot) {
 		let before = '[\n'
 		for (const record of recordsOf(snapshot)) {
@@ -84,9 +79,6 @@ export const snapshotFormat: Format<Snapshot> = {
 			before = ',\n'
 		}
 		yield '\n]'
-	},
-	async decode(data) {
-		return { id: '', before: null, whole: await earlierWhole(data), isEarlier: true }
 	},
 	decodeLines: read,
 }

@@ -57,7 +57,7 @@ export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOpti
 		const useless: { queue: string; claim: number }[] = []
 		for (const { queue, claim } of taken) {
 			const due = duePrefix(
-				rows.filter((row) => row.lane === queue && row.claim === claim),
+				rows.filter((row) => row.queue === queue && row.claim === claim),
 				now,
 			)
 			if (due.length === 0) {
@@ -122,7 +122,7 @@ export function createClaims({ database, owner, leaseMs, skew, log }: ClaimsOpti
 			await claiming
 			claimed.clear()
 			queueById.clear()
-			await database.ask('update tracewatch.lane set claimed_by = null, claimed_until = null where claimed_by = $1', [
+			await database.ask('update tracewatch.queue set claimed_by = null, claimed_until = null where claimed_by = $1', [
 				owner,
 			])
 		},
@@ -141,37 +141,37 @@ const isNext = (now: string) => `(not ${QUARANTINED} or d.next_attempt_at_ms <= 
 /** A claim of this instance that it does not know comes from an answer that was lost; it is taken again. */
 const TAKE = `
 	with free as (
-		select l.lane from tracewatch.lane l
-		where not (l.lane = any($1::text[]))
-			and (l.claimed_by is null or l.claimed_by = $2 or l.claimed_until < clock_timestamp())
+		select q.queue from tracewatch.queue q
+		where not (q.queue = any($1::text[]))
+			and (q.claimed_by is null or q.claimed_by = $2 or q.claimed_until < clock_timestamp())
 			and (
 				select d.next_attempt_at_ms from tracewatch.delivery d
-				where d.lane = l.lane and d.status = 'pending' and ${isNext('$4')} order by d.rank, d.seq limit 1
+				where d.queue = q.queue and d.status = 'pending' and ${isNext('$4')} order by d.rank, d.seq limit 1
 			) <= $4::bigint
-		for update of l skip locked
+		for update of q skip locked
 	)
-	update tracewatch.lane l
-	set claimed_by = $2, claim = l.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
-	from free where free.lane = l.lane
-	returning l.lane as queue, l.claim`
+	update tracewatch.queue q
+	set claimed_by = $2, claim = q.claim + 1, claimed_until = clock_timestamp() + $3 * interval '1 ms'
+	from free where free.queue = q.queue
+	returning q.queue, q.claim`
 
 const CONTENT = `
-	select ${COLUMNS}, l.claim from tracewatch.lane l cross join lateral (
+	select ${COLUMNS}, q.claim from tracewatch.queue q cross join lateral (
 		select * from tracewatch.delivery d
-		where d.lane = l.lane and d.status = 'pending' and ${isNext('$4')} order by d.rank, d.seq limit $3
+		where d.queue = q.queue and d.status = 'pending' and ${isNext('$4')} order by d.rank, d.seq limit $3
 	) d
-	where l.lane = any($1) and l.claimed_by = $2 and l.claimed_until > clock_timestamp()
-	order by l.lane, d.rank, d.seq`
+	where q.queue = any($1) and q.claimed_by = $2 and q.claimed_until > clock_timestamp()
+	order by q.queue, d.rank, d.seq`
 
 const FREE = `
-	update tracewatch.lane l set claimed_by = null, claimed_until = null
-	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
-	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
+	update tracewatch.queue q set claimed_by = null, claimed_until = null
+	from unnest($1::text[], $2::bigint[]) mine (queue, claim)
+	where q.queue = mine.queue and q.claim = mine.claim and q.claimed_by = $3`
 
 const RENEW = `
-	update tracewatch.lane l set claimed_until = clock_timestamp() + $4 * interval '1 ms'
-	from unnest($1::text[], $2::bigint[]) mine (lane, claim)
-	where l.lane = mine.lane and l.claim = mine.claim and l.claimed_by = $3`
+	update tracewatch.queue q set claimed_until = clock_timestamp() + $4 * interval '1 ms'
+	from unnest($1::text[], $2::bigint[]) mine (queue, claim)
+	where q.queue = mine.queue and q.claim = mine.claim and q.claimed_by = $3`
 
 /**
  * A queue that another instance has claimed counts from the end of that claim. Quarantined deliveries that come before
@@ -180,16 +180,16 @@ const RENEW = `
 const NEXT = `
 	select min(greatest(
 		d.next_attempt_at_ms,
-		case when l.claimed_until > clock_timestamp() then (extract(epoch from l.claimed_until) * 1000)::bigint end
+		case when q.claimed_until > clock_timestamp() then (extract(epoch from q.claimed_until) * 1000)::bigint end
 	)) as next
-	from tracewatch.lane l
+	from tracewatch.queue q
 	left join lateral (
 		select d.rank, d.seq, d.next_attempt_at_ms from tracewatch.delivery d
-		where d.lane = l.lane and d.status = 'pending' and not ${QUARANTINED} order by d.rank, d.seq limit 1
+		where d.queue = q.queue and d.status = 'pending' and not ${QUARANTINED} order by d.rank, d.seq limit 1
 	) f on true
 	cross join lateral (
 		select least(f.next_attempt_at_ms, min(d.next_attempt_at_ms)) as next_attempt_at_ms from tracewatch.delivery d
-		where d.lane = l.lane and d.status = 'pending' and ${QUARANTINED}
+		where d.queue = q.queue and d.status = 'pending' and ${QUARANTINED}
 			and (f.seq is null or (d.rank, d.seq) < (f.rank, f.seq))
 	) d
-	where not (l.lane = any($1::text[])) and d.next_attempt_at_ms is not null`
+	where not (q.queue = any($1::text[])) and d.next_attempt_at_ms is not null`

@@ -29,8 +29,8 @@ export async function updateHeld(
 
 const HELD = `
 	update tracewatch.delivery d set status = 'held', held_by = r.by, next_attempt_at_ms = r.until_ms
-	from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) r (id, by, until_ms, claim), tracewatch.lane l
-	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$5')}`
+	from unnest($1::text[], $2::text[], $3::bigint[], $4::bigint[]) r (id, by, until_ms, claim), tracewatch.queue q
+	where d.id = r.id and q.queue = d.queue and ${mayJudge('r.claim', '$5')}`
 
 /**
  * Resolves to the place that becomes free, or null if another instance has claimed the queue. `keptAtMs`: time for the
@@ -54,12 +54,12 @@ const SPLIT_KEPT = `
 	insert into tracewatch.history
 		(ended_at_ms, result, id, receiver, created_at_ms, attempts, last_error, content)
 	select $4::bigint, 'split', d.id, receiver, created_at_ms, attempts + 1, last_error, content
-	from tracewatch.delivery d join tracewatch.lane l on l.lane = d.lane
+	from tracewatch.delivery d join tracewatch.queue q on q.queue = d.queue
 	where d.id = $1 and ${mayJudge('$2::bigint', '$3')}`
 
 const SPLIT = `
-	delete from tracewatch.delivery d using tracewatch.lane l
-	where d.id = $1 and l.lane = d.lane and ${mayJudge('$2::bigint', '$3')}
+	delete from tracewatch.delivery d using tracewatch.queue q
+	where d.id = $1 and q.queue = d.queue and ${mayJudge('$2::bigint', '$3')}
 	returning d.seq`
 
 /**

@@ -5,7 +5,7 @@ import type { HistoryEntry, HistoryFound, HistoryQuery, HistoryReader, HistoryRe
 import type { Log } from '../../../model/ports.js'
 import { type Ask, type Database, openDatabase } from '../connection/database.js'
 import { createSkew, type Skew } from '../connection/skew.js'
-import { schemaVersion } from '../connection/tables.js'
+import { hasTables } from '../connection/tables.js'
 import type { DeliveryRow } from './outbox.js'
 
 const STANDSTILL_MS = 30_000
@@ -29,10 +29,7 @@ export function openHistoryRows(url: string, clock: Clock): HistoryReader {
 	const database = openDatabase(url, { connections: 2, standstillMs: STANDSTILL_MS })
 
 	async function open() {
-		if ((await schemaVersion(database.ask, database.host)) === null) return null
-		const [found] = await database.ask<{ there: boolean }>(THERE)
-		// The table does not exist: no instance of this version has made it yet.
-		if (!found?.there) return null
+		if (!(await hasTables(database.ask, database.host))) return null
 		const skew = createSkew(database.ask, clock, undefined, null)
 		await skew.measure()
 		return { database, skew }
@@ -68,9 +65,6 @@ export function openHistoryRows(url: string, clock: Clock): HistoryReader {
 		close: () => database.close(),
 	}
 }
-
-const THERE = `
-	select exists (select from pg_tables where schemaname = 'tracewatch' and tablename = 'history') as there`
 
 const OLDEST = 'select min(seq) as seq from tracewatch.history where $1::bigint is null or ended_at_ms >= $1'
 

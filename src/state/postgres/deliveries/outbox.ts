@@ -17,7 +17,7 @@ import type { Skew } from '../connection/skew.js'
 const PIECE = 500
 
 export interface DeliveryRow {
-	readonly lane: string
+	readonly queue: string
 	readonly id: string
 	readonly receiver: string
 	readonly created_at_ms: number
@@ -51,7 +51,7 @@ type Content = Omit<
 
 /** The columns of `tracewatch.delivery d` that `deliveryOf` needs. */
 export const COLUMNS =
-	'd.lane, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, ' +
+	'd.queue, d.id, d.receiver, d.created_at_ms, d.status, d.attempts, d.next_attempt_at_ms, d.last_error, ' +
 	'd.last_error_code, d.refused_since_ms, d.refusals, d.held_by, d.alone, d.content'
 
 export function deliveryOf(row: DeliveryRow, skew: Skew): Delivery {
@@ -94,7 +94,7 @@ export async function insertAt(ask: Ask, seq: number, deliveries: readonly Deliv
 async function addQueues(ask: Ask, deliveries: readonly Delivery[]): Promise<void> {
 	// In the same order in all instances, so that two that add to the same queues do not deadlock.
 	const queues = [...new Set(deliveries.map(queueOf))].sort()
-	await ask('insert into tracewatch.lane (lane) select unnest($1::text[]) on conflict do nothing', [queues])
+	await ask('insert into tracewatch.queue (queue) select unnest($1::text[]) on conflict do nothing', [queues])
 }
 
 function columnsOf(deliveries: readonly Delivery[], skew: Skew): readonly unknown[] {
@@ -125,10 +125,10 @@ export function contentOf(delivery: Delivery): Content {
 }
 
 const TO =
-	'id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, last_error_code, held_by, ' +
+	'id, queue, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error, last_error_code, held_by, ' +
 	'alone, alerts, content, rank, refused_since_ms, refusals'
 const FROM = `
-	id, lane, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, last_error_code,
+	id, queue, receiver, created_at_ms, status, attempts, next_attempt_at_ms, last_error::json, last_error_code,
 		held_by, alone, alerts, content::json, rank, refused_since_ms, refusals
 	from unnest($1::text[], $2::text[], $3::text[], $4::bigint[], $5::text[], $6::int[], $7::bigint[], $8::text[],
 		$9::text[], $10::text[], $11::boolean[], $12::int[], $13::text[], $14::int[],
@@ -149,7 +149,7 @@ export async function readDeliveries(
 ): Promise<readonly Delivery[]> {
 	const text = `
 		select ${COLUMNS} from tracewatch.delivery d
-		where ($1::text is null or d.status = $1) and ($2::text is null or (d.receiver = $2 and d.lane = $3))
+		where ($1::text is null or d.status = $1) and ($2::text is null or (d.receiver = $2 and d.queue = $3))
 		order by d.seq`
 	const values = [status ?? null, queue?.receiver ?? null, queue === undefined ? null : queueOf(queue)]
 	return (await ask<DeliveryRow>(text, values)).map((row) => deliveryOf(row, skew))
@@ -170,7 +170,7 @@ export async function readQuarantined(
 ): Promise<readonly Delivery[]> {
 	const text = `
 		select ${COLUMNS} from tracewatch.delivery d
-		where d.lane = $1 and d.status = 'pending' and d.last_error_code = '${quarantineCode}' order by d.rank, d.seq`
+		where d.queue = $1 and d.status = 'pending' and d.last_error_code = '${quarantineCode}' order by d.rank, d.seq`
 	return (await ask<DeliveryRow>(text, [queueOf(queue)])).map((row) => deliveryOf(row, skew))
 }
 
@@ -220,10 +220,10 @@ export async function updateFailed(
 	])
 }
 
-/** Whether this instance may change a row; `l` is its queue, `claim` the one that it was handed out under. */
+/** Whether this instance may change a row; `q` is its queue, `claim` the one that it was handed out under. */
 export const mayJudge = (claim: string, owner: string) => `case
-		when ${claim} is not null then l.claim = ${claim} and l.claimed_by = ${owner}
-		else l.claimed_by is null or l.claimed_by = ${owner} or l.claimed_until < clock_timestamp()
+		when ${claim} is not null then q.claim = ${claim} and q.claimed_by = ${owner}
+		else q.claimed_by is null or q.claimed_by = ${owner} or q.claimed_until < clock_timestamp()
 	end`
 
 const FAILED = `
@@ -239,8 +239,8 @@ const FAILED = `
 	from unnest($1::text[], $2::text[], $3::bigint[], $4::text[], $5::text[], $6::bigint[],
 			$8::bigint[], $9::int[], $10::boolean[])
 			r (id, result, next_ms, error, code, claim, refused_since_ms, refusals, untried),
-		tracewatch.lane l
-	where d.id = r.id and l.lane = d.lane and ${mayJudge('r.claim', '$7')}`
+		tracewatch.queue q
+	where d.id = r.id and q.queue = d.queue and ${mayJudge('r.claim', '$7')}`
 
 /** Resolves to the number found. */
 export async function updateDue(ask: Ask, ids: readonly string[], atMs: number): Promise<number> {

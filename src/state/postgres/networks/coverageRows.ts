@@ -15,16 +15,16 @@ export async function readCoverage(ask: Ask, network: string): Promise<ReadonlyM
 	const covered = createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
 	for (let after = ''; ; ) {
 		const rows = await ask<CoverageRow>(
-			`select address, since, first, left_at, owed from tracewatch.cover
+			`select address, since, first, left_at, missed from tracewatch.coverage
 			where network = $1 and address > $2 order by address limit ${PIECE}`,
 			[network, after],
 		)
-		for (const { address, since, first, left_at, owed } of rows) {
+		for (const { address, since, first, left_at, missed } of rows) {
 			covered.set(address, {
 				since: BigInt(since),
 				from: BigInt(first),
 				leftAt: left_at === null ? null : BigInt(left_at),
-				missed: (owed ?? []).map(([from, to]): Span => ({ from: BigInt(from), to: BigInt(to) })),
+				missed: (missed ?? []).map(([from, to]): Span => ({ from: BigInt(from), to: BigInt(to) })),
 			})
 		}
 		const last = rows.at(-1)
@@ -38,16 +38,16 @@ interface CoverageRow {
 	readonly since: string
 	readonly first: string
 	readonly left_at: string | null
-	readonly owed: readonly SpanJson[] | null
+	readonly missed: readonly SpanJson[] | null
 }
 
 export async function writeCoverage(ask: Ask, network: string, covered: ReadonlyMap<Address, Coverage>): Promise<void> {
 	for (const piece of pieces(covered)) {
 		await ask(
-			`insert into tracewatch.cover (network, address, since, first, left_at, owed)
+			`insert into tracewatch.coverage (network, address, since, first, left_at, missed)
 			select $1, * from unnest($2::text[], $3::numeric[], $4::numeric[], $5::numeric[], $6::json[])
 			on conflict (network, address) do update set
-				since = excluded.since, first = excluded.first, left_at = excluded.left_at, owed = excluded.owed`,
+				since = excluded.since, first = excluded.first, left_at = excluded.left_at, missed = excluded.missed`,
 			[
 				network,
 				piece.map(([address]) => address),

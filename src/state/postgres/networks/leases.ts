@@ -117,9 +117,9 @@ const TAKE = `
 		owner = excluded.owner,
 		epoch = l.epoch + (l.owner <> excluded.owner)::int,
 		expires = ${END('$3')},
-		ceded = false,
+		released = false,
 		wanted = false
-	where (l.owner = excluded.owner and not (l.ceded and l.wanted))
+	where (l.owner = excluded.owner and not (l.released and l.wanted))
 		or (l.owner <> excluded.owner and l.expires < clock_timestamp())
 	returning epoch`
 
@@ -127,7 +127,7 @@ const TAKE = `
 const WANT = `update tracewatch.lease set wanted = (owner <> $2) where network = $1 and wanted <> (owner <> $2)`
 
 const GIVE_BACK = `
-	update tracewatch.lease set expires = '-infinity', ceded = true where network = $1 and owner = $2 and epoch = $3`
+	update tracewatch.lease set expires = '-infinity', released = true where network = $1 and owner = $2 and epoch = $3`
 
 const FENCE = `
 	update tracewatch.lease set expires = ${END('$3')} where network = $1 and owner = $2 and epoch = $4 returning epoch`

@@ -88,11 +88,6 @@ const damages: readonly Case[] = [
 		words: /does not begin/,
 	},
 	{ name: 'of another shape', spoil: (path) => writeFile(path, fileOf({ foo: 1 })), words: /cannot be understood/ },
-	{
-		name: 'of an age that is not known',
-		spoil: (path) => writeFile(path, fileOf({}, 0)),
-		words: /cannot be understood \(version 0\)/,
-	},
 	{ name: 'missing', spoil: (path) => rm(path), words: /it is missing, though there was one/ },
 ]
 
@@ -142,18 +137,6 @@ describe('state.json', () => {
 		expect(message).toMatch(/no whole copy .* backup/)
 	})
 
-	test('error: newer: refused with the way out, and nothing is touched', async () => {
-		const version = 4
-		await writeFile(at(file), fileOf({ unheard: 'of' }, version))
-		const before = await contents()
-		const error = await refusal()
-		expect(error).toMatchObject({ reason: 'newer' })
-		const versions = `version ${version} of the file; this program knows up to ${version - 1}`
-		expect(error.message).toContain(`newer tracewatch (${versions})`)
-		expect(error.message).toContain('Install the newer program')
-		expect(await contents()).toEqual(before)
-	})
-
 	test('error: a folder in its place', async () => {
 		await rm(at(file))
 		await mkdir(at(file))
@@ -166,14 +149,12 @@ describe('state.json', () => {
 test.each([
 	['state.json.prev', 'state.json'],
 	['journal.jsonl', 'state.json'],
-	['coverage.json', 'state.json'],
 ])('error: with nothing left but %s, %s is lost, and it is no first run', async (left, lost) => {
 	if (left === 'journal.jsonl') {
 		const store = await open()
 		await store.commit(commitOf({ checkpoint: blockOf(5) }))
 		await store.close()
 	}
-	if (left === 'coverage.json') await writeFile(at(left), fileOf({ id: 'a', networks: {} }, 2))
 	for (const name of await readdir(folder)) if (name !== left) await rm(at(name))
 	expect(await refusal()).toMatchObject({
 		reason: 'damaged',

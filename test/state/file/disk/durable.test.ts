@@ -3,12 +3,11 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
-import type { Format } from '../../../../src/state/file/disk/durable.js'
-import { durableFile } from '../../../../src/state/file/disk/durable.js'
 import { readFolder } from '../../../../src/state/file/records/read.js'
 import { openFileStore } from '../../../../src/state/file/store.js'
+import { FORMAT } from '../../../../src/state/stateFormat.js'
 import { addressOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
-import { fileOf, fillFolder, makeFolder, removeFolder } from '../folder.js'
+import { fillFolder, makeFolder, removeFolder } from '../folder.js'
 
 let root: string
 let folder: string
@@ -31,10 +30,10 @@ describe('what stands in the folder', () => {
 		expect((await stat(folder)).mode & 0o777).toBe(0o700)
 	})
 
-	test('default: one JSON object with the version, whose sum is that of the bytes before it', async () => {
+	test('default: one JSON object with its format, whose sum is that of the bytes before it', async () => {
 		const text = await readFile(at('state.json'), 'utf8')
 		expect(JSON.parse(text)).toMatchObject({
-			v: 3,
+			v: FORMAT,
 			data: expect.arrayContaining([{ coverage: 'ethereum', entries: [] }]),
 		})
 		const body = text.slice(0, text.indexOf(',"sum":"'))
@@ -72,7 +71,7 @@ describe('what stands in the folder', () => {
 	test('behavior: a cut first write is a first run', async () => {
 		await rm(folder, { recursive: true })
 		await mkdir(folder)
-		await writeFile(at('state.json.tmp'), '{"v":1,"da')
+		await writeFile(at('state.json.tmp'), '{"v":18,"da')
 		const store = await open()
 		expect(await store.deliveries()).toEqual([])
 		await store.close()
@@ -84,39 +83,6 @@ test('behavior: a folder reached by a link is the folder', async () => {
 	const store = await openFileStore(join(root, 'link'), { clock: () => 0 })
 	expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
 	await store.close()
-})
-
-describe('older versions', () => {
-	const format: Format<{ readonly names: readonly string[] }> = {
-		version: 3,
-		migrations: {
-			1: (data) => ({ list: [(data as { name: string }).name] }),
-			2: (data) => ({ names: (data as { list: string[] }).list }),
-		},
-		*encode(value) {
-			yield JSON.stringify(value)
-		},
-		decode: (data) => data as { names: string[] },
-	}
-
-	test.each([
-		[1, { name: 'x' }],
-		[2, { list: ['x'] }],
-		[3, { names: ['x'] }],
-	])('default: version %i is brought up step by step', async (version, data) => {
-		await writeFile(at('old.json'), fileOf(data, version))
-		expect(await durableFile(at('old.json'), format).read()).toEqual({ names: ['x'] })
-	})
-
-	test('behavior: reading changes nothing; the next write is of the new version, the old kept beside it', async () => {
-		await writeFile(at('old.json'), fileOf({ name: 'x' }, 1))
-		const file = durableFile(at('old.json'), format)
-		const value = await file.read()
-		expect(await readFile(at('old.json'), 'utf8')).toBe(fileOf({ name: 'x' }, 1))
-		await file.write(value ?? { names: [] })
-		expect(await readFile(at('old.json'), 'utf8')).toBe(fileOf({ names: ['x'] }, 3))
-		expect(await readFile(at('old.json.prev'), 'utf8')).toBe(fileOf({ name: 'x' }, 1))
-	})
 })
 
 test('behavior: copies made while it runs are a backup', async () => {

@@ -404,12 +404,6 @@ describe('damage', () => {
 		await store.close()
 	})
 
-	test('error: a newer journal is refused', async () => {
-		const text = await readFile(at('journal.jsonl'), 'utf8')
-		await writeFile(at('journal.jsonl'), text.replace('{"v":1', '{"v":2'))
-		expect(await refused()).toContain('newer tracewatch')
-	})
-
 	test.each([
 		['no list', {}],
 		['a record of no known kind', [{ foo: 1 }]],
@@ -429,8 +423,8 @@ describe('damage', () => {
 		['places that are not covered', [{ snapshot: 'aa', before: null }, { places: [[0, 9]] }]],
 	])('error: a state with a right checksum and wrong content: %s', async (_, data) => {
 		const lined = Array.isArray(data) ? `[\n${data.map((one) => JSON.stringify(one)).join(',\n')}\n]` : null
-		await writeFile(at('state.json'), fileOf(data, 3, lined ?? undefined))
-		expect(await refused()).toContain('its content cannot be understood (version 3)')
+		await writeFile(at('state.json'), fileOf(data, undefined, lined ?? undefined))
+		expect(await refused()).toContain('its content cannot be understood')
 		await expect(peekState(folder)).rejects.toMatchObject({ reason: 'damaged' })
 	})
 })

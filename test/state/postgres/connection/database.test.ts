@@ -73,18 +73,6 @@ describe.skipIf(server === null)('a database', () => {
 		await Promise.all(stores.map((store) => store.close()))
 	})
 
-	test('error: tables of a newer program are left alone', async () => {
-		const url = await server.fresh('newer')
-		await (await openPostgresStore(url, options)).close()
-		const raised = 'update tracewatch.version set version = version + 1 returning version as next'
-		const [{ next } = { next: 0 }] = await server.sql<{ next: number }>(raised, [], 'newer')
-		expect(next).toBeGreaterThan(2)
-		const words = new RegExp(`newer tracewatch \\(version ${next} .* up to ${next - 1}\\)`)
-		const expected = { reason: 'newer', message: expect.stringMatching(words) }
-		expect(await refusal(url)).toMatchObject(expected)
-		await expect(peekPostgres(url, Date.now)).rejects.toMatchObject(expected)
-	})
-
 	test('default: a look makes nothing, and sees what others write', async () => {
 		const url = await server.fresh('looked')
 		expect(await peekPostgres(url, Date.now)).toBeNull()

@@ -22,7 +22,7 @@ const ids = (queues: readonly (readonly Delivery[])[]) =>
 	queues.map((queue) => queue.map(({ id }) => id).join(' ')).sort()
 const claim = async (store: Store, perQueue = 10) => ids(await store.claim({ nowMs: Date.now(), perQueue }))
 /** As if whoever works on queues had been silent for as long as a lease is. */
-const runOut = () => server?.sql(`update tracewatch.lane set claimed_until = clock_timestamp() - interval '1 ms'`)
+const runOut = () => server?.sql(`update tracewatch.queue set claimed_until = clock_timestamp() - interval '1 ms'`)
 const late = {
 	result: 'retry',
 	code: 'server-failed',
@@ -76,7 +76,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 		await busy.post([deliveryOf('a1'), deliveryOf('a2')])
 		expect(await claim(busy, 1)).toEqual(['a1'])
 		const until = async () =>
-			Number((await server?.sql('select max(extract(epoch from claimed_until)) as at from tracewatch.lane'))?.[0]?.at)
+			Number((await server?.sql('select max(extract(epoch from claimed_until)) as at from tracewatch.queue'))?.[0]?.at)
 		for (let renewal = 0; renewal < 3; renewal++) {
 			const before = await until()
 			await expect.poll(until).toBeGreaterThan(before)

@@ -4,7 +4,7 @@ import type { Book } from '../../../../src/model/books.js'
 import type { Address } from '../../../../src/model/glossary.js'
 import { sized } from '../../../support/longRun.js'
 import { randomOf } from '../../../support/random.js'
-import { announcementOf, blockOf, commitOf, coverageOf, deliveryOf, readState } from '../../samples.js'
+import { blockOf, commitOf } from '../../samples.js'
 import { addressOf, type Books, bookOf, booksOf, opened } from '../bookRows.js'
 import { startServer } from '../server.js'
 
@@ -100,42 +100,5 @@ describe.skipIf(server === null)('books in a database', () => {
 		await store.commit(commitOf({ checkpoint: blockOf(3), books: of(90, 200, 3) }))
 		await store.close()
 		expect(await booksOf(await opened(url))).toEqual(new Map([...of(0, 100, 1), ...of(90, 200, 3)]))
-	})
-
-	test('behavior: tables with packed books lose these and nothing else', async () => {
-		const url = await server.fresh('packed')
-		const before = await opened(url)
-		const step = { checkpoint: blockOf(9), settled: blockOf(4), announcements: [announcementOf('a', 8)] }
-		await before.commit(commitOf({ ...step, deliveries: [deliveryOf('msg_a')] }))
-		await before.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(3)]]), backfills: null })
-		const state = await readState(await before.network('ethereum'))
-		await before.close()
-		// As version 10 of the tables was: sheets of bytes, and views in the place of earlier tables.
-		await server.sql(
-			`drop table tracewatch.book;
-			create table tracewatch.sheet (
-				network text not null, sheet int not null, books bytea not null, primary key (network, sheet)
-			);
-			insert into tracewatch.sheet values ('ethereum', 1, '\\x00');
-			create function tracewatch.brought_up_to_date() returns table (network text, address text)
-				language plpgsql as $$ begin raise exception 'newer'; end $$;
-			create view tracewatch.book as select * from tracewatch.brought_up_to_date();
-			create function tracewatch.brought_up_to_date_again() returns table (network text, sheet int)
-				language plpgsql as $$ begin raise exception 'newer'; end $$;
-			create view tracewatch.book_sheet as select * from tracewatch.brought_up_to_date_again();
-			drop index tracewatch.delivery_order;
-			alter table tracewatch.delivery drop column rank;
-			alter table tracewatch.network drop column audit;
-			drop table tracewatch.contract;
-			create index delivery_pending on tracewatch.delivery (lane, seq) where status = 'pending';
-			update tracewatch.version set version = 10`,
-			[],
-			'packed',
-		)
-		const after = await opened(url)
-		expect(await readState(await after.network('ethereum'))).toEqual(state)
-		expect(await after.deliveries()).toEqual([deliveryOf('msg_a')])
-		await after.commit(commitOf({ books: new Map([[addressOf(1), bookOf(1, 9)]]) }))
-		expect(await booksOf(after)).toEqual(new Map([[addressOf(1), bookOf(1, 9)]]))
 	})
 })
