@@ -1,6 +1,6 @@
 /**
- * Stored form of a watch's payees, for both stores: `address amount starter`, separated by commas, in order. Older
- * versions wrote no starter, and ignore it.
+ * Stored form of a watch's payees, for both stores: `address amount starter`, separated by commas, in order. Without a
+ * starter: not known.
  */
 
 import type { Address } from '../model/glossary.js'

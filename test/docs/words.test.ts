@@ -40,13 +40,6 @@ const banned = [
 	'no longer takes',
 ]
 
-/** Names in files and tables that version 0.1.0 has written. */
-const stored: Readonly<Record<string, readonly string[]>> = {
-	'state/file/records/earlier.ts': ['told'],
-	'state/postgres/deliveries/outbox.ts': ['lane'],
-	'state/postgres/deliveries/claims.ts': ['lane'],
-}
-
 const commentsAndTexts =
 	/\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\.|\$\{[^{}]*\}|[^`\\])*`/g
 
@@ -91,7 +84,7 @@ test('behavior: no name in src is a word that the glossary has replaced', () => 
 	expect(files.length).toBeGreaterThan(400)
 	const found = files.flatMap((file) => {
 		const names = new Set(readFileSync(join('src', file), 'utf8').replace(commentsAndTexts, '').match(/\w+/g))
-		return retired.filter((word) => names.has(word) && !stored[file]?.includes(word)).map((word) => `${file}: ${word}`)
+		return retired.filter((word) => names.has(word)).map((word) => `${file}: ${word}`)
 	})
 	expect(found).toEqual([])
 })

@@ -27,11 +27,4 @@ test('behavior: who started it is kept; a word that no one knows is as if it wer
 		{ address: third, amount: '3', startedBy: 'watch' },
 		{ address: one, amount: '4' },
 	])
-	// How version 0.1.0's successors before this one read a list: two words of each, and no more.
-	const before = text.split(',').map((entry) => entry.split(' ').slice(0, 2))
-	expect(before).toEqual([
-		[one, '1'],
-		[other, '2'],
-		[third, '3'],
-	])
 })
