@@ -135,7 +135,7 @@ function install(lib, nodeArch, folder) {
 }
 
 function isShipped(path) {
-	return !path.endsWith('.d.ts') && !path.endsWith('docs/screenshots')
+	return !path.endsWith('.d.ts') && !path.endsWith('docs/screenshots') && !path.endsWith('examples/demo')
 }
 
 function npm(args, cwd) {

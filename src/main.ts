@@ -34,6 +34,7 @@ const removedCommands: Readonly<Record<string, string>> = {
 		'`tracewatch deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
 	control: 'the page of a watch, `/watch`, shows who rules it',
 	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
+	demo: '`npm run demo` in a clone plays it',
 	schema: 'the JSON Schemas are the files in `schema/`',
 	devnode: 'use `npx @foundry-rs/anvil`',
 }

@@ -24,7 +24,6 @@ async function look(io: Io): Promise<readonly string[]> {
 	if (path === null) {
 		return [
 			'Nothing is configured here. Next:',
-			`  ${program} demo                       the main job in half a minute, all on this machine`,
 			`  ${program} watch ADDRESS --rpc URL    one address on the terminal, without any file`,
 			isInstalled
 				? '  sudo tracewatch setup                 asks for endpoint, receiver and address, and starts the service'

@@ -271,11 +271,11 @@ describe('examples', () => {
 		await expect(loadConfig('examples/tracewatch.yaml', { env: {}, cwd: root })).rejects.toThrow()
 	})
 
-	test('are published, and stand apart from the watchlist of the demo', () => {
+	test('are published, and stand apart from the sample watchlist', () => {
 		const { files } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
 			readonly files: readonly string[]
 		}
 		expect(files).toEqual(expect.arrayContaining(['examples', 'watchlists', 'schema', 'docs']))
-		expect(readdirSync(join(root, 'watchlists'))).toEqual(['demo.yaml'])
+		expect(readdirSync(join(root, 'watchlists'))).toEqual(['local.yaml'])
 	})
 })

@@ -1,7 +1,7 @@
 /** What a user installs: the packed program, by the packages that were tested and no others. */
 
 import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
@@ -23,7 +23,7 @@ const read = (path: string) =>
 	JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Entry>; dependencies?: Record<string, string> }
 
 inFull(() => {
-	test('behavior: it is packed with the lockfile of its packages, each with its sum, and with their licences', () => {
+	test('behavior: it is packed with lockfile, sums and licences of its packages, without the demo', () => {
 		const folder = temporaryFolder()
 		// Without `prepare`: it builds, and the build is of no matter here.
 		execFileSync(process.execPath, ['scripts/shrinkwrap.js'], { cwd: root })
@@ -54,6 +54,7 @@ inFull(() => {
 				expect([path, needed, names.has(needed)]).toEqual([path, needed, true])
 		}
 		expect(['vitest', 'typescript', '@typescript/typescript-linux-x64'].filter((name) => names.has(name))).toEqual([])
+		expect(existsSync(join(folder, 'package/examples/demo'))).toBe(false)
 		const licences = readFileSync(join(folder, 'package/THIRD-PARTY.md'), 'utf8')
 		for (const name of names) if (name !== '') expect(licences).toContain(`| ${name} |`)
 	})

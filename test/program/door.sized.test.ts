@@ -37,6 +37,7 @@ const removed: readonly (readonly [args: readonly string[], instead: string])[] 
 	[['init'], 'examples/starter'],
 	[['schema', 'alert'], 'schema/'],
 	[['devnode', 'pay', '0x12', '--rpc', 'http://127.0.0.1:9'], 'npx @foundry-rs/anvil'],
+	[['demo', 'incidents', '--keep'], 'npm run demo'],
 ]
 test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {
 	const { status, err, out } = run(...args)
