@@ -1,5 +1,4 @@
-// What catching up costs in calls and in credits, beside the naive script.
-import { providerOf } from '../src/core/cost/prices.js'
+// What catching up costs in calls, beside the naive script.
 import type { Span } from '../src/model/chain.js'
 import { naive } from './naive.js'
 import { openWalker } from './ours.js'
@@ -9,8 +8,6 @@ import { watchedUpTo } from './seed.js'
 export interface Calls {
 	readonly calls: number
 	readonly byMethod: Readonly<Record<string, number>>
-	/** At the prices of each provider. */
-	readonly credits: Readonly<Record<string, number>>
 }
 
 export interface CallCost {
@@ -20,8 +17,6 @@ export interface CallCost {
 	readonly ours: Calls
 	readonly naive: Calls
 }
-
-const hosts = ['mainnet.infura.io', 'eth-mainnet.g.alchemy.com', 'a.quiknode.pro']
 
 export async function measureCalls(url: string, span: Span, addresses: number): Promise<CallCost> {
 	const list = watchedUpTo(addresses)
@@ -40,11 +35,5 @@ export async function measureCalls(url: string, span: Span, addresses: number): 
 function callsOf(proxy: Awaited<ReturnType<typeof startProxy>>): Calls {
 	const byMethod: Record<string, number> = {}
 	for (const method of proxy.take().flatMap(({ methods }) => methods)) byMethod[method] = (byMethod[method] ?? 0) + 1
-	const total = (price: (method: string) => number) =>
-		Object.entries(byMethod).reduce((sum, [method, count]) => sum + count * price(method), 0)
-	const credits = hosts.flatMap((host) => {
-		const provider = providerOf(host)
-		return provider === null ? [] : [[provider.name, total(provider.creditsOf)] as const]
-	})
-	return { calls: total(() => 1), byMethod, credits: Object.fromEntries(credits) }
+	return { calls: Object.values(byMethod).reduce((sum, count) => sum + count, 0), byMethod }
 }

@@ -61,14 +61,13 @@ export function tablesOf(
 			]),
 		),
 		calls: table(
-			['catching up', 'calls', 'credits: Infura, Alchemy, QuickNode'],
+			['catching up', 'calls'],
 			[calls.dense, calls.sparse].flatMap(({ blocks, addresses, alerts, ours, naive }) => [
 				[
 					`${blocks} blocks, ${count(addresses)} addresses, ${count(alerts)} alerts`,
 					`${count(ours.calls)} (${methodsIn(ours.byMethod)})`,
-					creditsIn(ours.credits),
 				],
-				['the naive script', count(naive.calls), creditsIn(naive.credits)],
+				['the naive script', count(naive.calls)],
 			]),
 		),
 		tokens: table(
@@ -217,10 +216,6 @@ function methodsIn(byMethod: Readonly<Record<string, number>>): string {
 	return Object.entries(byMethod)
 		.map(([method, number]) => `${number} \`${method}\``)
 		.join(', ')
-}
-
-function creditsIn(credits: Readonly<Record<string, number>>): string {
-	return Object.values(credits).map(count).join(', ')
 }
 
 function addressesIn(number: number): string {

@@ -3,8 +3,6 @@
  * port that a poll reads through; `reader.ts` chooses how a span is read.
  */
 
-import type { PriceOf } from '../core/cost/cost.js'
-import { providerOf } from '../core/cost/prices.js'
 import { firstOf } from '../core/spans.js'
 import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
@@ -49,8 +47,6 @@ export interface ChainOptions {
 	readonly tokens?: TokenSetting
 	/** Read the fees that watched addresses pay. Default: true. */
 	readonly fees?: boolean
-	/** Prices of calls to an endpoint; null: not known. Default: by its host name. */
-	readonly priceAt?: (endpoint: string) => PriceOf | null
 	/** When a block counts as settled. Absent: no block does. */
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
@@ -86,7 +82,6 @@ const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
 	const { endpoints, source = 'auto', isPrivate = false, fees = true, mayLack = false } = options
-	const { priceAt = (endpoint) => providerOf(endpoint)?.creditsOf ?? null } = options
 	const { clock = Date.now, log } = options
 	const registry =
 		options.registry ??
@@ -102,7 +97,6 @@ export function createChain(options: ChainOptions): Chain {
 		withdrawals,
 		readsHeaders: tokens.areAsked,
 		mayLack,
-		priceAt,
 		sampling: options.sampling,
 		clock,
 		log,

@@ -1,4 +1,4 @@
-import { areBlocksCheaper, inCalls, type PriceOf } from '../core/cost/cost.js'
+import { areBlocksCheaper } from '../core/cost/cost.js'
 import { firstOf, lengthOf } from '../core/spans.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
@@ -70,8 +70,6 @@ export interface ReaderOptions {
 	readonly fees: boolean
 	/** See `SourceOptions`. */
 	readonly mayLack: boolean
-	/** Prices of calls to an endpoint; null: not known. */
-	readonly priceAt: (endpoint: string) => PriceOf | null
 	/** Which blocks of a span that a filter gave are read whole and compared. Absent: none. */
 	readonly sampling?: Sampling | undefined
 	readonly clock: Clock
@@ -95,14 +93,13 @@ const TIP_SPAN = 3n
 type Sampled = Pick<Question, 'addresses'> & { readonly whole: SourceName }
 
 export function createReader(options: ReaderOptions): Reader {
-	const { setting, isPrivate, withdrawals, registry, fees, priceAt, mayLack } = options
+	const { setting, isPrivate, withdrawals, registry, fees, mayLack } = options
 	const { clock, log } = options
 	const onUnknown = createUnknownKinds(log)
 	const onForeign = createForeignCount(log)
 	const densities = createDensities()
 	const costs: Costs = {
 		receipts: createReceiptNeed({ fees, isProved: (rpc) => registry.known(rpc)?.marksFailures ?? false, clock }),
-		priceAt: ({ endpoint }) => priceAt(endpoint) ?? inCalls,
 		rowsPerBlock: densities.rowsPerBlock,
 		hasWholeBlocks: (rpc) => mayReadWhole(rpc),
 	}
@@ -157,7 +154,7 @@ export function createReader(options: ReaderOptions): Reader {
 		const lists = Math.ceil(addresses.size / firstList)
 		const readsHeaders = withdrawals.mayBePaid || options.readsHeaders(addresses)
 		const asked = { blocks, lists, together: capabilities.filterMode === 'union', readsHeaders }
-		const isCheaper = areBlocksCheaper(asked, densities.of(addresses), costs.priceAt(rpc))
+		const isCheaper = areBlocksCheaper(asked, densities.of(addresses))
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}
 

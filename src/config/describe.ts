@@ -1,7 +1,7 @@
 import { formatAmount } from '../base/amount.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { contractsInWords } from '../core/control/provedInWords.js'
-import { logProofInWords } from '../core/cost/endpointAdvice.js'
+import { logProofInWords } from '../core/cost/logProofInWords.js'
 import { MOST_BOOKS, MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
 import { recordOf } from '../kinds/all.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'

@@ -1,12 +1,10 @@
-// The cheapest exact way: the same alerts for fewer calls, whatever the provider charges.
+// The cheapest exact way: the same alerts for fewer calls.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { createChain } from '../../src/chain/chain.js'
 import { createEndpoints } from '../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../src/chain/rpc/rpc.js'
 import type { SourceName } from '../../src/chain/sources/source.js'
 import { alertId } from '../../src/core/alerts/alertId.js'
-import type { PriceOf } from '../../src/core/cost/cost.js'
-import { providerOf } from '../../src/core/cost/prices.js'
 import { eventsOf } from '../../src/core/events/events.js'
 import { sides } from '../../src/core/matching/match.js'
 import type { Part } from '../../src/model/chain.js'
@@ -36,12 +34,10 @@ interface Walked {
 	readonly ids: readonly string[]
 	readonly calls: ReadonlyMap<string, number>
 	readonly total: number
-	cost(price: PriceOf): number
 }
 
 interface Way {
 	readonly source?: SourceName
-	readonly priceAt?: () => PriceOf
 	readonly fees?: boolean
 }
 
@@ -58,8 +54,8 @@ async function walk(addresses: readonly Address[], way: Way = {}): Promise<Walke
 		const parts: Part[] = []
 		for await (const part of chain.walk({ from: 1n, to: life.head }, new Set(addresses), never)) parts.push(part)
 		const calls = new Map(node.calls)
-		const cost = (price: PriceOf) => [...calls].reduce((sum, [method, count]) => sum + count * price(method), 0)
-		return { ids: idsIn(parts, new Set(addresses)), calls, total: cost(() => 1), cost }
+		const total = [...calls.values()].reduce((sum, count) => sum + count, 0)
+		return { ids: idsIn(parts, new Set(addresses)), calls, total }
 	} finally {
 		await chain.close()
 		await node.close()
@@ -104,15 +100,6 @@ describe('dense: every block has some of them', () => {
 		])
 		expect(chosen.ids).toEqual(lists.ids)
 		expect(chosen.total).toBeLessThan(lists.total * 0.6)
-	})
-
-	test('behavior: where a block of receipts costs as much as twelve of them, they come one by one', async () => {
-		const price = providerOf('mainnet.infura.io')?.creditsOf ?? (() => 1)
-		const [billed, unbilled] = await Promise.all([walk(life.watched, { priceAt: () => price }), walk(life.watched)])
-		expect(billed.ids).toEqual(unbilled.ids)
-		expect(billed.calls.get('eth_getBlockReceipts') ?? 0).toBe(0)
-		expect(billed.cost(price)).toBeLessThan(unbilled.cost(price))
-		expect(billed.total).toBeGreaterThan(unbilled.total)
 	})
 })
 

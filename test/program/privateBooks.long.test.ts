@@ -42,8 +42,6 @@ test('default: over restarts books are kept by lists, and status, check and doct
 	expect(await text('status')).toContain(listed)
 	expect(await text('check')).toContain('keeps books where blocks name their access lists')
 	expect(await text('doctor')).toContain('the books of a private network are kept by them')
-	const forecast = JSON.parse((await here.run(['doctor', '--json'])).stdout).networks[0].forecast
-	expect(forecast.calls.eth_getBlockAccessList).toBe(forecast.calls.eth_getBlockReceipts)
 	expect(asked.filter((one) => one.includes(vault.slice(2)) || one.includes(stranger.slice(2)))).toEqual([])
 })
 

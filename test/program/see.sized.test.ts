@@ -155,7 +155,6 @@ describe('tracewatch doctor', () => {
 		expect(stdout).toContain('31337')
 		expect(stdout).toMatch(/ots level +8/)
 		expect(stdout).toMatch(/trace_filter yes/)
-		expect(stdout).toMatch(/forecast +about [\d,]+ calls a day at this schedule/)
 		expect(stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
 		for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
 	})
@@ -163,15 +162,9 @@ describe('tracewatch doctor', () => {
 	testInFull('args: --json', async () => {
 		const { stdout } = await site.run(['doctor', '--json'])
 		const { networks } = JSON.parse(stdout)
-		const { forecast, callsPerDay } = networks[0]
-		// A poll each second asks for the head and its two tags; nothing more where there is no new block.
-		expect(forecast.pollsPerDay).toBe(86_400)
-		expect(forecast.calls.eth_getBlockByNumber).toBeGreaterThanOrEqual(3 * 86_400)
-		expect(forecast.callsPerDay).toBe(callsPerDay)
-		// Two receipts, a tree, a balance; the header is read in any case, since blocks may pay withdrawals.
-		expect(forecast).toMatchObject({ provider: null, creditsPerDay: null, perTouchedBlock: { calls: 4 } })
-		const seen = { otsLevel: 8, chainId: '31337', lists: 'either', trusted: true, mayPayWithdrawals: true }
-		expect(networks[0].endpoints[0]).toMatchObject(seen)
+		const seen = { otsLevel: 8, chainId: '31337', lists: 'either', trusted: true, source: 'trace_filter' }
+		const contracts = { ask: 'together', by: 'hash', changes: 'prestateTracer' }
+		expect(networks[0].endpoints[0]).toMatchObject({ ...seen, balances: 'together', contracts })
 	})
 
 	test('behavior: of a private network it asks nothing about an address; names the source that is used', async () => {

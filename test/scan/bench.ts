@@ -91,7 +91,6 @@ export interface BenchOptions {
 	/** As in `AuditorOptions`. */
 	readonly runsOnce?: boolean
 	/** What calls cost. Default: all the same. */
-	readonly priceAt?: NonNullable<Parameters<typeof createChain>[0]['priceAt']>
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -153,7 +152,6 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const { walkWait } = options
 	const chain = createChain({
 		...{ endpoints, ...asked, settle: network.settle, log },
-		...(options.priceAt && { priceAt: options.priceAt }),
 		...(walkWait && { walkWait }),
 	})
 	const clients = openSourceClients({ rpcs, chainId: network.chainId, ...asked, onHeard: endpoints.heard })

@@ -65,9 +65,6 @@ const common: readonly Hash[] = [
 	safeSlots.threshold.slot,
 ]
 
-/** Of one contract: the common ones, and where the lists of a Safe begin. */
-export const listedSlots = common.length + 2
-
 /** Reads what rules contracts after a block, in few calls for all of them. Throws RpcError. */
 export async function readContracts(
 	questions: readonly ContractQuestion[],

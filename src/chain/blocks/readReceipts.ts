@@ -1,6 +1,6 @@
 /** Receipts of transactions whose blocks are known: a whole block of them where that is cheaper than one by one. */
 
-import { areReceiptsCheaperTogether, type PriceOf } from '../../core/cost/cost.js'
+import { areReceiptsCheaperTogether } from '../../core/cost/cost.js'
 import { RpcError } from '../../errors.js'
 import type { Hash } from '../../model/glossary.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
@@ -160,8 +160,8 @@ function isLasting({ kind }: RpcError): boolean {
 	return kind === 'unsupported' || kind === 'auth' || kind === 'bad-params'
 }
 
-/** Chooses whole blocks where they cost less than single receipts. */
-export function planReceipts(rpc: Rpc, wanted: readonly Wanted[], price: PriceOf): ReceiptPlan {
+/** Chooses whole blocks where they take fewer calls than single receipts. */
+export function planReceipts(rpc: Rpc, wanted: readonly Wanted[]): ReceiptPlan {
 	const blocks = new Map<bigint, { readonly ofTransactions: number; readonly txHashes: Set<Hash> }>()
 	for (const { txHash, blockNumber, ofTransactions } of wanted) {
 		if (txHash === null) continue
@@ -172,7 +172,7 @@ export function planReceipts(rpc: Rpc, wanted: readonly Wanted[], price: PriceOf
 	const whole: { number: bigint; txHashes: readonly Hash[] }[] = []
 	const single: Single[] = []
 	for (const [number, { ofTransactions, txHashes }] of blocks) {
-		const isCheaper = areReceiptsCheaperTogether(txHashes.size, ofTransactions, price)
+		const isCheaper = areReceiptsCheaperTogether(txHashes.size, ofTransactions)
 		if (isCheaper && !withoutBlocks.has(rpc)) whole.push({ number, txHashes: [...txHashes] })
 		else single.push(...[...txHashes].map((txHash) => ({ txHash, number })))
 	}

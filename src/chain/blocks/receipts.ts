@@ -63,8 +63,7 @@ export async function withReceipts(
 	const { addresses, tracing, costs } = question
 	const needed = hits.filter(({ frames: [root = null] }) => costs.receipts.of(rpc, tracing, root, addresses))
 	const wanted = needed.map(wantedOf)
-	const plan = planReceipts(rpc, wanted, costs.priceAt(rpc))
-	const answers = await withOwnReceipts(rpc, wanted, await readReceipts(rpc, plan, signal), signal)
+	const answers = await withOwnReceipts(rpc, wanted, await readReceipts(rpc, planReceipts(rpc, wanted), signal), signal)
 	return hits.map((hit) => joined(rpc, hit, answers, question)).sort(byPlace)
 }
 

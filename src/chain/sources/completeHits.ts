@@ -1,5 +1,5 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
-import { isCheaperWhole, type PriceOf } from '../../core/cost/cost.js'
+import { isCheaperWhole } from '../../core/cost/cost.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Part, UnreadTransaction } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
@@ -63,8 +63,7 @@ export async function completeHits(
 ): Promise<CompletedHits> {
 	const byBlock = blocksOf(hits)
 	const numbers = [...byBlock.keys()]
-	const price = costs.priceAt(rpc)
-	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), price, addresses) : () => false
+	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), addresses) : () => false
 	const whole = new Set(numbers.filter((number) => isWhole(byBlock.get(number) ?? [])))
 	const singles = hits.filter(({ blockNumber }) => !whole.has(blockNumber))
 	const traceBlock = (number: bigint) => traceBlockCall(number, addresses)
@@ -73,7 +72,7 @@ export async function completeHits(
 	// A frame below its root may turn out to need its receipt later, once the tree shows that the root failed.
 	const early = hits.filter((hit) => hit.txHash !== null && costs.receipts.of(rpc, 'trace', rootOf(hit), addresses))
 	const guesses = early.map((hit) => guessed(hit, costs))
-	const plan = planReceipts(rpc, guesses, price)
+	const plan = planReceipts(rpc, guesses)
 	const [results, fromBlocks] = await Promise.all([
 		calls.length === 0 ? [] : rpc.batch([...calls, ...plan.single.map(({ txHash }) => receiptCall(txHash))], signal),
 		readWholeBlocks(rpc, plan.whole, signal),
@@ -118,7 +117,7 @@ export async function completeHits(
 		({ txHash, frames: [root = null] }) =>
 			txHash !== null && !receipts.has(txHash) && costs.receipts.of(rpc, 'trace', root, addresses),
 	)
-	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf), price), signal)
+	const more = await readReceipts(rpc, planReceipts(rpc, late.map(wantedOf)), signal)
 	const all = await withOwnReceipts(rpc, found.map(wantedOf), new Map([...receipts, ...more]), signal)
 	const transactions = found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace)
 	return { blocks, transactions, ...(unread.length > 0 && { unread }) }
@@ -134,16 +133,12 @@ function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGr
 	return blocks
 }
 
-function isReadWhole(
-	rowsPerBlock: number | null,
-	price: PriceOf,
-	addresses: AddressSet,
-): (hits: readonly RowGroup[]) => boolean {
+function isReadWhole(rowsPerBlock: number | null, addresses: AddressSet): (hits: readonly RowGroup[]) => boolean {
 	return (hits) => {
 		const trees = hits.filter((hit) => hit.txHash !== null && isDeep(hit, addresses)).length
 		// Only the whole block has the rewards, so its trees cost nothing more.
 		if (trees > 0 && hits.some(({ txHash }) => txHash === null)) return true
-		return isCheaperWhole(trees, rowsPerBlock, price)
+		return isCheaperWhole(trees, rowsPerBlock)
 	}
 }
 

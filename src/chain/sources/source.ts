@@ -39,7 +39,7 @@ export interface SourcePart extends Part {
 }
 
 export interface SourceOptions {
-	/** Default: prices and needs are not known. */
+	/** Default: needs are not known. */
 	readonly costs?: Costs
 	/** No request may name a watched address or one of its transactions. */
 	readonly isPrivate?: boolean

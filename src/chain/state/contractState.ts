@@ -28,7 +28,7 @@ import {
 import { mayPass, mild } from './mildly.js'
 
 /** How to ask an endpoint; learnt once for each endpoint. */
-interface Strategy {
+export interface Strategy {
 	/** All in one `eth_call` that lends code by state override, or each by a call of its own. */
 	readonly ask: 'together' | 'each'
 	/** By the block's hash (EIP-1898), or by its number with a check of its header afterwards. */
@@ -58,7 +58,10 @@ interface Question<T> {
 }
 
 /** Reads contracts from the first endpoint that has their state. Every question names addresses. */
-export function createContractState({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): ContractStates {
+export function createContractState({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): ContractStates & {
+	/** Null before it was learnt. */
+	strategyOf(rpc: Rpc): Strategy | null
+} {
 	const strategies = new WeakMap<Rpc, Strategy>()
 	/** The endpoint that answered last. */
 	let latest: Rpc | null = null
@@ -66,7 +69,11 @@ export function createContractState({ endpoints }: { readonly endpoints: Pick<En
 		latest = rpc
 	}
 	const first = readerOf({ endpoints, strategies, answered })
-	return { ...first, other: readerOf({ endpoints, strategies, rank: (rpc) => (rpc === latest ? 1 : 0) }) }
+	return {
+		...first,
+		other: readerOf({ endpoints, strategies, rank: (rpc) => (rpc === latest ? 1 : 0) }),
+		strategyOf: (rpc) => strategies.get(rpc) ?? null,
+	}
 }
 
 interface Reading extends Pick<Need, 'rank'> {

@@ -8,8 +8,8 @@ import { readSettings, type Settings } from '../../config/settings/settings.js'
 import { ConfigError, UsageError } from '../../errors.js'
 import { createEmailReceiver } from '../../notify/email/email.js'
 import { type ExitCode, exitCodes, type Io } from '../command.js'
-import { examineEndpoint } from '../doctor/doctor.js'
-import { lineOf } from '../doctor/doctorReport.js'
+import { examineEndpoint } from '../doctor/endpointReport.js'
+import { lineOf } from '../doctor/reportLines.js'
 import { whileWaiting } from '../shared/progress.js'
 import { sendSample } from '../testSend.js'
 import type { SetupPlace } from './site.js'
@@ -85,7 +85,9 @@ export function createTrials(folder: string, io: Io): Trials {
 			])
 			const [network] = (await settingsOf(chainId, hook, secrets)).networks
 			if (network === undefined) return null
-			const report = await whileWaiting('asking the endpoint', () => examineEndpoint(url, network, io.signal))
+			const report = await whileWaiting('asking the endpoint', () =>
+				examineEndpoint(url, { ...network, readsContracts: false }, io.signal),
+			)
 			const words = fitWords(lineOf(report))
 			if (!report.usable) return { code: report.error === null ? exitCodes.failed : exitCodes.tryAgain, words }
 			io.err(`  ${words}`)

@@ -1,12 +1,4 @@
-/**
- * The room calculates what calls cost, and which of several exact sources costs least: in credits, or in calls if
- * prices are unknown.
- */
-
-/** The price of one call of a method. */
-export type PriceOf = (method: string) => number
-
-export const inCalls: PriceOf = () => 1
+/** The room calculates which of several exact ways to read the chain takes the fewest calls. */
 
 /** Averages per block, over recent blocks, for the watched addresses. */
 export interface Density {
@@ -38,13 +30,13 @@ export function denser(old: Density | null, seen: Density, blocks: number): Dens
 }
 
 /** The cost of reading one block whole, without its header. */
-function costOfBlock(rows: number | null, price: PriceOf): number {
-	return price('trace_block') + ((rows ?? 0) / ROWS_PER_CALL) * price('eth_getBlockByNumber')
+function costOfBlock(rows: number | null): number {
+	return 1 + (rows ?? 0) / ROWS_PER_CALL
 }
 
 /** Whether this number of trees of one block costs more than the whole block. */
-export function isCheaperWhole(trees: number, rows: number | null, price: PriceOf): boolean {
-	return trees * price('trace_transaction') > costOfBlock(rows, price)
+export function isCheaperWhole(trees: number, rows: number | null): boolean {
+	return trees > costOfBlock(rows)
 }
 
 /** The requests needed for one span. */
@@ -67,16 +59,14 @@ const BLOCKS_PER_PASS = 16
 export function areBlocksCheaper(
 	{ blocks, lists, together, readsHeaders }: SpanQuestion,
 	{ hitBlocks, trees, rows }: Density,
-	price: PriceOf,
 ): boolean {
-	const header = price('eth_getBlockByNumber')
-	const block = costOfBlock(rows, price)
-	const questions = (together ? 1 : 2) * lists * price('trace_filter')
-	const passes = BLOCKS_PER_PASS * (lists - 1) * (header + block)
+	const block = costOfBlock(rows)
+	const questions = (together ? 1 : 2) * lists
+	const passes = BLOCKS_PER_PASS * (lists - 1) * (1 + block)
 	const headers = readsHeaders ? blocks : Math.min(2, blocks) + blocks * hitBlocks
-	const completion = Math.min(trees * price('trace_transaction'), hitBlocks * block)
-	const byLists = headers * header + questions + passes + blocks * completion
-	return byLists > blocks * (header + block)
+	const completion = Math.min(trees, hitBlocks * block)
+	const byLists = headers + questions + passes + blocks * completion
+	return byLists > blocks * (1 + block)
 }
 
 /** Most blocks of one part that are drawn and read whole, among those whose header does not exclude another log. */
@@ -94,8 +84,6 @@ export function mostProvedOf(setting: number | null, hasWitness: boolean): numbe
  * Whether reading all receipts of a block costs less than reading the needed ones. A receipt costs as much as one or
  * two rows.
  */
-export function areReceiptsCheaperTogether(needed: number, transactions: number, price: PriceOf): boolean {
-	const each = price('eth_getBlockByNumber') / ROWS_PER_CALL
-	const whole = price('eth_getBlockReceipts') + 2 * transactions * each
-	return needed * price('eth_getTransactionReceipt') > whole
+export function areReceiptsCheaperTogether(needed: number, transactions: number): boolean {
+	return needed > 1 + (2 * transactions) / ROWS_PER_CALL
 }

@@ -1,14 +1,26 @@
 import { expect, test } from 'vitest'
-import { adviceFor, type Expected, type Findings, witnessInWords } from '../../../src/core/cost/endpointAdvice.js'
+import type { Capabilities } from '../../../src/chain/capabilities/capabilities.js'
+import { adviceFor, type Expected, witnessInWords } from '../../../src/commands/doctor/advice.js'
 
-const found: Findings = {
+const found: Capabilities = {
 	clientVersion: 'Geth/v1.16.0',
 	chainId: 1n,
 	otsLevel: null,
 	head: { number: 5n, timestampS: 1_000n },
 	safeTag: true,
 	finalizedTag: true,
-	methods: {},
+	methods: {
+		trace_filter: 'unknown',
+		trace_block: 'unknown',
+		trace_transaction: 'unknown',
+		debug_traceBlockByNumber: 'yes',
+	},
+	tracer: 'callTracer',
+	marksFailures: false,
+	rewards: 'none',
+	probed: [4n],
+	trusted: true,
+	passing: false,
 	filterMode: null,
 	beyondHead: null,
 	proved: true,

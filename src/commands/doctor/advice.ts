@@ -1,26 +1,7 @@
 /** Explains in words what `doctor` found at an endpoint. */
 
-import { arbitrumMisses, isArbitrum } from '../chains.js'
-import { mostProvedOf } from './cost.js'
-
-/**
- * What was found out about one endpoint: a part of its `Capabilities`, repeated here because this room does not import
- * from `chain`.
- */
-export interface Findings {
-	readonly clientVersion: string | null
-	readonly chainId: bigint | null
-	readonly otsLevel: number | null
-	readonly head: { readonly number: bigint; readonly timestampS: bigint }
-	readonly safeTag: boolean
-	readonly finalizedTag: boolean
-	readonly methods: Readonly<Record<string, 'yes' | 'no' | 'wrong' | 'unknown'>>
-	readonly filterMode: 'union' | 'intersection' | null
-	readonly beyondHead: 'refused' | 'empty' | null
-	readonly proved: boolean
-	readonly sources: readonly string[]
-	readonly reasons: readonly string[]
-}
+import type { Capabilities } from '../../chain/capabilities/capabilities.js'
+import { arbitrumMisses, isArbitrum } from '../../core/chains.js'
 
 export interface Expected {
 	readonly chainId: number
@@ -49,7 +30,7 @@ export function rangeLimitInWords(clientVersion: string | null): string {
 }
 
 /** Each weakness with what to do about it; empty when there is nothing to fix. */
-export function adviceFor(found: Findings, expected: Expected): readonly string[] {
+export function adviceFor(found: Capabilities, expected: Expected): readonly string[] {
 	const advice: string[] = []
 	const { methods } = found
 	const { source, isAble } = expected
@@ -93,29 +74,6 @@ export function adviceFor(found: Findings, expected: Expected): readonly string[
 		advice.push('it answers requests beyond its head with nothing: it is never asked beyond the head that it reports')
 	}
 	return advice
-}
-
-export interface LogReading {
-	readonly isPrivate: boolean
-	/** Null: all, or a share if a second endpoint gives the same logs. */
-	readonly mostLogProofs: number | null
-	/** Number of endpoints that can be asked. */
-	readonly endpoints: number
-}
-
-/** The proof used that no log of a token is missing. */
-export function logProofInWords({ isPrivate, mostLogProofs, endpoints }: LogReading): string {
-	const near = 'in polls of up to 3 blocks each is proved by its receipts'
-	const most = mostProvedOf(mostLogProofs, endpoints > 1)
-	if (isPrivate || most === Number.POSITIVE_INFINITY) {
-		return `${near}${isPrivate ? '' : ', and in longer ones where its header does not rule out one more log'}`
-	}
-	const drawn = `${most} of 500 are drawn and proved`
-	const others =
-		endpoints > 1
-			? 'a second endpoint must tell the same'
-			: 'the others are believed: a second endpoint or `log_proof: all` proves them'
-	return `${near}; of others whose headers do not rule out one more log, ${drawn}; ${others}`
 }
 
 /** What no proof can detect if all headers come from one endpoint; null with several endpoints. */

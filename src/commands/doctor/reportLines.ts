@@ -1,9 +1,9 @@
 /** The results of `doctor`, and their form on a terminal. */
 
 import type { LimitsReport } from '../../chain/limits/limits.js'
-import { roughDuration } from '../../core/cost/endpointAdvice.js'
-import type { ContractsReport } from './doctorContracts.js'
-import { forecastInWords, type NetworkForecast } from './doctorForecast.js'
+import { roughDuration } from './advice.js'
+import type { EndpointReport } from './endpointReport.js'
+import type { AccessLists, Balances, ContractsReport } from './endpointState.js'
 
 export interface NetworkReport {
 	readonly network: string
@@ -19,61 +19,12 @@ export interface NetworkReport {
 	readonly alone: string | null
 	/** Kinds that watches ask for and that this network cannot report, and what to do; null: none is known. */
 	readonly untold: string | null
-	/** For the endpoint that is used; null when none is. */
-	readonly forecast: NetworkForecast | null
-	/** The figure of the forecast. */
-	readonly callsPerDay: number | null
 	readonly endpoints: readonly EndpointReport[]
 }
 
-export interface EndpointReport {
-	readonly endpoint: string
-	/** Why the endpoint could not be examined; null when it was. */
-	readonly error: string | null
-	readonly usable: boolean
-	readonly client: string | null
-	readonly chainId: string | null
-	readonly head: number | null
-	readonly headAgeSeconds: number | null
-	/** Average over the last hundreds of blocks; null when it could not be measured. */
-	readonly secondsPerBlock: number | null
-	readonly otsLevel: number | null
-	readonly methods: Readonly<Record<string, string>>
-	/** Whether a request with both address lists matches either list or both. */
-	readonly lists: 'either' | 'both' | 'unknown'
-	readonly rangeLimit: string
-	/** Limits measured in this run; the daemon continues to measure. Null when the endpoint was not examined. */
-	readonly limits: LimitsReport | null
-	readonly tags: readonly string[]
-	readonly trusted: boolean
-	readonly proved: boolean
-	/** The trace source that is used; null when there is none. */
-	readonly source: string | null
-	readonly balances: Balances
-	readonly accessLists: AccessLists
-	/** Null: no watch asks for `control` or `code`, or the network is private. */
-	readonly contracts: ContractsReport | null
-	/** Whether transactions of recent blocks may carry delegations (EIP-7702). */
-	readonly takesAuthorisations: boolean
-	/** Whether recent blocks may pay withdrawals of staked coins. */
-	readonly mayPayWithdrawals: boolean
-	readonly reasons: readonly string[]
-	readonly advice: readonly string[]
-}
-
-/** The method by which balances of recent blocks can be asked for. */
-export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
-
-/**
- * Block access lists (EIP-7928) of recent blocks. `none`: the headers have no hash of one. `checked`: the list matches
- * the hash in the header. `not given`: the headers have a hash, but the endpoint does not provide the list. `wrong`:
- * the list does not match the hash.
- */
-export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
-
 /** Lines for a terminal. Untrusted text in them is not cleaned yet; the caller must do so. */
 export function* linesOf(network: NetworkReport): Generator<string> {
-	const { chainId, watches, logs, contracts, alone, untold, forecast, endpoints } = network
+	const { chainId, watches, logs, contracts, alone, untold, endpoints } = network
 	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
@@ -83,9 +34,6 @@ export function* linesOf(network: NetworkReport): Generator<string> {
 	if (contracts !== null) yield* wrapped('contracts', contracts)
 	if (alone !== null) yield* wrapped('not proved', alone)
 	if (untold !== null) yield* wrapped('not reported', untold)
-	if (forecast !== null) {
-		for (const [name, words] of forecastInWords(forecast)) yield* wrapped(name, words)
-	}
 	yield ''
 }
 
@@ -155,17 +103,16 @@ const accessListsInWords: Readonly<Record<AccessLists, string>> = {
 
 function contractCells(report: ContractsReport | null): readonly (readonly [string, string])[] {
 	if (report === null) return []
-	const { ask, by, changes, contracts } = report
-	const count = `of ${contracts} ${contracts === 1 ? 'contract' : 'contracts'}`
+	const { ask, by, changes } = report
 	const named = by === 'hash' ? 'by block hash' : 'by block number, whose header is checked afterwards'
 	return [
-		['state', ask === 'no' ? stateInWords.no : `${count}, ${stateInWords[ask]}, ${named}`],
+		['state', ask === 'no' ? stateInWords.no : `${stateInWords[ask]}, ${named}`],
 		['changes', changesInWords[changes]],
 	]
 }
 
 const stateInWords = {
-	together: 'many in one call that lends them code (state override)',
+	together: 'of many contracts in one call that lends them code (state override)',
 	each: 'slot by slot, as it lends no code (no state override)',
 	no: 'of contracts not given: what rules them is reported by their events alone',
 } as const satisfies Record<ContractsReport['ask'], string>

@@ -1,0 +1,129 @@
+/** What an endpoint gives of the state: balances, access lists, contracts, and what a transaction changed. */
+
+import { blockCall, needBlock } from '../../chain/blocks/batchedCalls.js'
+import type { Rpc, RpcCall } from '../../chain/rpc/rpc.js'
+import { readAccessList } from '../../chain/state/accessList.js'
+import { createBalanceReader } from '../../chain/state/balances.js'
+import { createContractState } from '../../chain/state/contractState.js'
+import { type Header, isObject } from '../../chain/wire/wire.js'
+import { RpcError } from '../../errors.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { Log } from '../../model/ports.js'
+
+/** The method by which balances of recent blocks can be asked for. */
+export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
+
+/**
+ * Block access lists (EIP-7928) of recent blocks. `none`: the headers have no hash of one. `checked`: the list matches
+ * the hash in the header. `not given`: the headers have a hash, but the endpoint does not provide the list. `wrong`:
+ * the list does not match the hash.
+ */
+export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
+
+/** What an endpoint gives of watched contracts. */
+export interface ContractsReport {
+	/** `together`: code is lent to many contracts in one call (state override). `each`: slot by slot. */
+	readonly ask: 'together' | 'each' | 'no'
+	/** How the block is named; `number`: its header is asked for again afterwards. Null: nothing is read. */
+	readonly by: 'hash' | 'number' | null
+	/** The method that gives what one transaction changed in storage. `not known`: no recent block has a transaction. */
+	readonly changes: 'prestateTracer' | 'trace_replayTransaction' | 'no' | 'not known'
+}
+
+export interface StateReport {
+	readonly balances: Balances
+	readonly accessLists: AccessLists
+	/** Null: no watch asks for `control` or `code`, or the network is private. */
+	readonly contracts: ContractsReport | null
+}
+
+/** Any address serves. The zero address exists on every chain. */
+const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
+const FIRST_SLOT: Hash = `0x${'0'.repeat(64)}`
+
+/** Throws only the signal's reason. */
+export async function examineState(
+	rpc: Rpc,
+	head: bigint,
+	{ keepsBooks, readsContracts }: { readonly keepsBooks: boolean; readonly readsContracts: boolean },
+	signal: AbortSignal,
+): Promise<StateReport> {
+	const block = await orNull(async () => needBlock(await answerTo(rpc, blockCall(head), signal), head, rpc.endpoint))
+	return {
+		balances: !keepsBooks ? 'not asked' : block === null ? 'no' : await balancesAt(rpc, block, signal),
+		accessLists: block === null ? 'not known' : await accessListOf(rpc, block, signal),
+		contracts: readsContracts
+			? { ...(await wayOf(rpc, block, signal)), changes: await changesAt(rpc, head, signal) }
+			: null,
+	}
+}
+
+async function balancesAt(rpc: Rpc, block: Header, signal: AbortSignal): Promise<Balances> {
+	const reader = createBalanceReader({ log: silent })
+	await orNull(() => reader.read(rpc, [ZERO_ADDRESS], block, signal))
+	return reader.strategyOf(rpc)?.ask ?? 'no'
+}
+
+async function accessListOf(rpc: Rpc, block: Header, signal: AbortSignal): Promise<AccessLists> {
+	if (block.accessListHash === undefined) return 'none'
+	try {
+		await readAccessList(rpc, block, signal)
+		return 'checked'
+	} catch (error) {
+		if (!(error instanceof RpcError)) throw error
+		if (error.kind === 'malformed') return 'wrong'
+		return ['no-data', 'unsupported', 'bad-params'].includes(error.kind) ? 'not given' : 'not known'
+	}
+}
+
+async function wayOf(
+	rpc: Rpc,
+	block: Header | null,
+	signal: AbortSignal,
+): Promise<Pick<ContractsReport, 'ask' | 'by'>> {
+	const state = createContractState({ endpoints: { use: (job, until) => job(rpc, until) } })
+	const question = { address: ZERO_ADDRESS, slots: [FIRST_SLOT] }
+	if (block !== null) await orNull(() => state.slots([], [question], block, signal))
+	return state.strategyOf(rpc) ?? { ask: 'no', by: null }
+}
+
+/** Blocks in which a transaction is looked for. */
+const MOST_BLOCKS = 5n
+
+async function changesAt(rpc: Rpc, head: bigint, signal: AbortSignal): Promise<ContractsReport['changes']> {
+	const txHash = await recentTransaction(rpc, head, signal)
+	if (txHash === null) return 'not known'
+	const tracer = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
+	const traced = await answerTo(rpc, { method: 'debug_traceTransaction', params: [txHash, tracer] }, signal)
+	if (isObject(traced) && isObject(traced.pre) && isObject(traced.post)) return 'prestateTracer'
+	const replay = { method: 'trace_replayTransaction', params: [txHash, ['stateDiff']] }
+	const replayed = await answerTo(rpc, replay, signal)
+	return isObject(replayed) && isObject(replayed.stateDiff) ? 'trace_replayTransaction' : 'no'
+}
+
+async function recentTransaction(rpc: Rpc, head: bigint, signal: AbortSignal): Promise<string | null> {
+	for (let number = head; number > 0n && number > head - MOST_BLOCKS; number--) {
+		const block = await answerTo(rpc, blockCall(number), signal)
+		const [first] = isObject(block) && Array.isArray(block.transactions) ? block.transactions : []
+		if (typeof first === 'string') return first
+	}
+	return null
+}
+
+/** Null: the endpoint refuses it, or does not answer. */
+async function answerTo(rpc: Rpc, call: RpcCall, signal: AbortSignal): Promise<unknown> {
+	const answers = await orNull(() => rpc.batch([{ ...call, isWhole: true }], signal))
+	const [answer = null] = answers ?? []
+	return answer instanceof RpcError ? null : answer
+}
+
+async function orNull<T>(ask: () => Promise<T>): Promise<T | null> {
+	try {
+		return await ask()
+	} catch (error) {
+		if (error instanceof RpcError) return null
+		throw error
+	}
+}
+
+const silent: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => silent }
