@@ -28,7 +28,7 @@ import {
 import { mayPass, mild } from './mildly.js'
 
 /** How to ask an endpoint; learnt once for each endpoint. */
-export interface Strategy {
+interface Strategy {
 	/** All in one `eth_call` that lends code by state override, or each by a call of its own. */
 	readonly ask: 'together' | 'each'
 	/** By the block's hash (EIP-1898), or by its number with a check of its header afterwards. */

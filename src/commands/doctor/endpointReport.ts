@@ -55,10 +55,12 @@ const UNASKED: Omit<EndpointReport, 'endpoint' | 'error'> = {
 	advice: ['it could not be asked: see whether the URL, its key and the network are right'],
 }
 
+type Examined = Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle' | 'source' | 'isPrivate' | 'keepsBooks'>
+
 /** `readsContracts`: whether the daemon reads the state of watched contracts. */
 export async function examineEndpoint(
 	url: string,
-	network: NetworkSettings & { readonly readsContracts: boolean },
+	network: Examined & { readonly readsContracts: boolean },
 	signal: AbortSignal,
 ): Promise<EndpointReport> {
 	const choice = { setting: network.source, isPrivate: network.isPrivate }

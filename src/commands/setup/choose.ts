@@ -1,6 +1,5 @@
 /** One question of `setup`: finds its answer, or asks until the answer is valid. */
 
-import type { ReceiverSettings } from '../../config/settings/settings.js'
 import { UsageError } from '../../errors.js'
 import type { CommandArgs, ExitCode, Io } from '../command.js'
 import type { Asker } from './askPerson.js'
@@ -9,20 +8,14 @@ import type { Refusal, Trials } from './trial.js'
 /** Secrets by the names of their variables. */
 export type Secrets = ReadonlyMap<string, string>
 
-/** Sources of an answer, in order: options, the environment, the user, the existing setup. */
+/** Sources of an answer, in order: options, the environment, a person. */
 export interface Sources {
 	readonly values: CommandArgs['values']
 	readonly io: Io
 	/** Null: no terminal to ask on. */
 	readonly asker: Asker | null
-	/** A stored secret; null: none. */
-	stored(name: string): string | null
-	/** The existing receiver; null: none, or one that `setup` did not write. */
-	readonly receiver: ReceiverSettings | null
 	/** Tries an answer when it is given; null: nothing is tried. */
 	readonly trials: Trials | null
-	/** Answers typed so far, by the names of their options, those of an earlier run included. */
-	readonly draft: Map<string, string>
 }
 
 /** An answer that was tried does not work, and there is no terminal to ask for another one. */
@@ -42,9 +35,7 @@ interface Choice<T> {
 	/** Default: the value of the option. */
 	readonly given?: string | undefined
 	readonly fromEnv?: string | undefined
-	/** The answer for an empty line, and when no question can be asked. Null: none. */
-	readonly before: string | null
-	/** The meaning of an empty line, shown in brackets. */
+	/** The answer for an empty line, and when no question can be asked. Absent: none. */
 	readonly usual?: string | undefined
 	readonly question: string
 	readonly isSecret?: boolean
@@ -60,24 +51,19 @@ interface Choice<T> {
  * Asks until the answer is valid and works. An invalid value from an option or the environment is an error. A person
  * may take an answer that does not work.
  */
-export async function choose<T>({ values, io, asker, draft }: Sources, choice: Choice<T>): Promise<T> {
-	const { option, question, isSecret = false } = choice
-	const drafted = draft.get(option)
-	const before = drafted ?? choice.before
-	const usual = drafted === undefined || isSecret ? (drafted === undefined ? choice.usual : undefined) : drafted
+export async function choose<T>({ values, io, asker }: Sources, choice: Choice<T>): Promise<T> {
+	const { option, question, usual, isSecret = false } = choice
 	const value = values[option]
 	const given = choice.given ?? (typeof value === 'string' ? value : undefined) ?? choice.fromEnv
-	const shown = usual === undefined ? (before === null ? '' : ' [Enter keeps what there is]') : ` [${usual}]`
+	const shown = usual === undefined ? '' : ` [${usual === '' ? 'none' : usual}]`
 	for (;;) {
-		if (given === undefined && asker === null && before === null) {
+		if (given === undefined && asker === null && usual === undefined) {
 			throw new UsageError(`there is no terminal to ask on: give --${option} (see \`tracewatch setup --help\`)`)
 		}
 		const typed =
 			given ?? (asker === null ? '' : await (isSecret ? asker.askHidden : asker.ask)(`${question}${shown}: `))
-		const text = typed === '' ? (before ?? usual ?? '') : typed
 		try {
-			const value = await choice.read(text)
-			if (given === undefined && asker !== null) draft.set(option, text)
+			const value = await choice.read(typed === '' ? (usual ?? '') : typed)
 			const refusal = (await choice.try?.(value)) ?? null
 			if (refusal === null) return value
 			if (given !== undefined || asker === null) throw new TrialError(refusal)

@@ -19,7 +19,7 @@ const shipped = new Set(['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_UR
  * Drop-in files that make the units load a credential which the shipped units do not load; purging the package removes
  * them. `isInstance`: write one drop-in for the template unit, which serves all instances on the machine.
  */
-export function handedOver(name: string, isInstance = false): readonly WholeFile[] {
+function handedOver(name: string, isInstance = false): readonly WholeFile[] {
 	if (shipped.has(name)) return []
 	const why = '# Written by `tracewatch setup` or `tracewatch secret set`: one more secret of the service.'
 	const source = isInstance ? 'tracewatch.%i' : 'tracewatch'
@@ -68,20 +68,5 @@ export async function startService(): Promise<void> {
 			stdout: '',
 		}))
 		throw new PlainError(`the files are written, but the service does not start; the end of its log:\n${stdout.trim()}`)
-	}
-}
-
-/**
- * Runs `act` with the service stopped if `rests` is set. The caller starts the service again; when `act` fails, this
- * function does.
- */
-export async function whileResting(rests: boolean, act: () => Promise<void>): Promise<void> {
-	if (!rests) return await act()
-	await call('systemctl', ['stop', unit])
-	try {
-		await act()
-	} catch (error) {
-		await call('systemctl', ['start', unit]).catch(() => undefined)
-		throw error
 	}
 }

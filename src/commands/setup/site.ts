@@ -1,23 +1,20 @@
-/** Where `setup` writes, and what exists there. */
+/** Where `setup` writes. */
 
-import { existsSync, readFileSync } from 'node:fs'
-import { readdir, readFile, stat } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
-import { type Config, loadConfig } from '../../config/load.js'
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { credentialPath } from '../../config/settings/credentials.js'
 import { shown } from '../../config/yaml/sourceFile.js'
-import { watchesOn } from '../../daemon/openNetwork.js'
-import { ConfigError, PlainError } from '../../errors.js'
-import type { Address } from '../../model/glossary.js'
+import { PlainError } from '../../errors.js'
 import type { CommandArgs, Io } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
-import { handedOver, isSystemdHere } from './service.js'
-import { isAsWritten, type SetupWatch, watchlistText, withWatch } from './texts.js'
+import { isSystemdHere } from './service.js'
 import type { WholeFile } from './writeWhole.js'
 
 export interface SetupPlace {
-	/** The folder of tracewatch.yaml. */
-	readonly folder: string
+	/** Path of tracewatch.yaml. */
+	readonly path: string
+	/** The folder of the watchlists. */
 	readonly watchlists: string
 	/** As written in tracewatch.yaml. */
 	readonly state: string
@@ -26,35 +23,25 @@ export interface SetupPlace {
 	readonly isService: boolean
 	/** Environment in which the stored secrets are found. */
 	readonly env: NodeJS.ProcessEnv
-	/** The folder as written in shell commands. */
+	/** The folder of tracewatch.yaml as written in shell commands. */
 	readonly called: string
-	/** A stored secret; null: none. */
-	stored(name: string): string | null
-	/** The files that store a secret and make the service load it. */
-	secretFiles(name: string, value: string): readonly WholeFile[]
-	/** Whether the path is that of a secret's file. */
-	hides(path: string): boolean
-	/** The file that keeps the answers of a setup that was stopped. */
-	readonly draft: string
+	/** The file that stores a secret. */
+	secretFile(name: string, value: string): WholeFile
 }
 
 /** Throws PlainError with advice when nothing can be set up. */
-export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
-	const { env, cwd } = io
+export function placeFor({ values }: CommandArgs, { env, cwd }: Io): SetupPlace {
 	if (typeof values.dir === 'string') {
 		const folder = resolve(cwd, values.dir)
-		const store = join(folder, 'secrets')
-		const paths = { folder, watchlists: join(folder, 'watchlists'), state: 'state', called: shown(folder, cwd) || '.' }
-		const own = { ...env, CREDENTIALS_DIRECTORY: store }
+		const secrets = join(folder, 'secrets')
 		return {
-			...paths,
+			...pathsIn(folder),
+			state: 'state',
 			http: null,
 			isService: false,
-			env: own,
-			...secretsAt(
-				(name) => join(store, name),
-				() => [],
-			),
+			env: { ...env, CREDENTIALS_DIRECTORY: secrets },
+			called: shown(folder, cwd) || '.',
+			secretFile: (name, value) => secretFile(join(secrets, name), value),
 		}
 	}
 	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
@@ -63,118 +50,52 @@ export function placeFor({ values }: CommandArgs, io: Io): SetupPlace {
 	}
 	if (!isSystemdHere())
 		throw new PlainError(`this machine was not booted by systemd, so there is no service; ${advice}`)
-	const folder = '/etc/tracewatch'
-	const paths = { folder, watchlists: join(folder, 'watchlists'), state: '/var/lib/tracewatch', called: folder }
-	const at = { http: '127.0.0.1:9464', isService: true, env }
-	return { ...paths, ...at, ...secretsAt((name) => credentialPath(name, env), handedOver) }
-}
-
-function secretsAt(
-	pathOf: (name: string) => string,
-	handedOver: (name: string) => readonly WholeFile[],
-): Pick<SetupPlace, 'stored' | 'secretFiles' | 'hides' | 'draft'> {
-	const written = new Set<string>()
 	return {
-		stored(name) {
-			try {
-				return readFileSync(pathOf(name), 'utf8').trim() || null
-			} catch {
-				return null
-			}
-		},
-		secretFiles(name, value) {
-			const path = pathOf(name)
-			written.add(path)
-			return [{ path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }, ...handedOver(name)]
-		},
-		hides: (path) => written.has(path),
-		draft: pathOf('setup-answers'),
+		...pathsIn('/etc/tracewatch'),
+		state: '/var/lib/tracewatch',
+		http: '127.0.0.1:9464',
+		isService: true,
+		env,
+		called: '/etc/tracewatch',
+		secretFile: (name, value) => secretFile(credentialPath(name, env), value),
 	}
 }
 
-export interface Found {
-	/** Path of tracewatch.yaml, whether it exists or not. */
-	readonly path: string
-	/** No file, the package's example, a file that `setup` wrote, or a file that a person edited. */
-	readonly kind: 'none' | 'example' | 'ours' | 'edited'
-	/** The configuration; null: no file, or it has problems. */
-	readonly config: Config | null
-	readonly error: ConfigError | null
-	/** A copy of the file, to be written beside it. */
-	keep(): Promise<WholeFile>
+function pathsIn(folder: string): Pick<SetupPlace, 'path' | 'watchlists'> {
+	return { path: join(folder, 'tracewatch.yaml'), watchlists: join(folder, 'watchlists') }
 }
 
-/** Reads the existing tracewatch.yaml. */
-export async function lookAround({ folder, env }: SetupPlace, io: Io): Promise<Found> {
-	const path = join(folder, 'tracewatch.yaml')
-	const text = await readFile(path, 'utf8').catch((error: NodeJS.ErrnoException) => {
-		if (error.code === 'ENOENT') return null
-		throw new PlainError(`${path} cannot be read: ${error.message}`)
-	})
-	const kind = text === null ? 'none' : text === shippedText() ? 'example' : isAsWritten(text) ? 'ours' : 'edited'
-	const keep = async () => {
-		const { mode } = await stat(path)
-		const names = [`${path}.old`, ...Array.from({ length: 98 }, (_, at) => `${path}.old.${at + 2}`)]
-		const free = names.find((name) => !existsSync(name))
-		if (free === undefined) throw new PlainError(`there are too many ${path}.old: remove some`)
-		return { path: free, text: text ?? '', mode: mode & 0o777, folderMode: 0o755 }
-	}
-	if (text === null || kind === 'example') return { path, kind, config: null, error: null, keep }
-	try {
-		const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
-		return { path, kind, config: await loadConfig(path, { env, cwd: io.cwd, onSecrets }), error: null, keep }
-	} catch (error) {
-		if (!(error instanceof ConfigError)) throw error
-		return { path, kind, config: null, error, keep }
-	}
+function secretFile(path: string, value: string): WholeFile {
+	return { path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }
 }
 
-/** The example that the package installs for users to edit. */
-function shippedText(): string | null {
-	try {
-		return readFileSync(new URL('../../../systemd/tracewatch.yaml', import.meta.url), 'utf8')
-	} catch {
-		return null
-	}
-}
-
-interface Into {
-	readonly place: SetupPlace
-	readonly network: string
-	readonly receivers: readonly string[]
-	/** The current configuration; null: none, or it has problems. */
-	readonly config: Config | null
-}
-
-/**
- * The watchlist with the address added: one that `setup` wrote with one more line, or a new one. Files that a person
- * wrote are not changed. Null: the address is watched already.
- */
-export async function watchlistWith(watch: SetupWatch, into: Into): Promise<WholeFile | null> {
-	const { place, network, receivers, config } = into
-	if (config !== null && watchesOn(config.watches, network).has(watch.address.toLowerCase() as Address)) return null
-	const folder = folderOf(config, place.watchlists)
-	const names = new Set(await readdir(folder).catch(() => []))
-	for (let at = 1; ; at++) {
-		const name = at === 1 ? `${network}.yaml` : `${network}-${at}.yaml`
-		const file = { path: join(folder, name), mode: 0o644, folderMode: 0o755 }
-		if (!names.has(name)) return { ...file, text: watchlistText(network, receivers, watch) }
-		const text = withWatch(await readFile(file.path, 'utf8'), network, receivers, watch)
-		if (text !== null) return { ...file, text }
-	}
-}
-
-/**
- * The folder of the watchlists; `usual` without a configuration. Throws PlainError when the configuration lists its
- * watchlists file by file.
- */
-function folderOf(config: Config | null, usual: string): string {
-	if (config === null) return usual
-	if ('folder' in config.watchlists) return config.watchlists.folder
-	const [file = ''] = config.watchlists.files
+/** Throws PlainError where there is a configuration, other than the example that the package installs. */
+export async function refuseConfigured({ path, watchlists }: SetupPlace): Promise<void> {
+	const text = await textOf(path)
+	if (text === null || text === (await textOf(new URL('../../../systemd/tracewatch.yaml', import.meta.url)))) return
 	throw new PlainError(
-		`${config.path} names its watchlists one by one: add the address to ${file || dirname(config.path)}`,
+		`${path} is there already, and setup changes no configuration. To add a receiver, a network or an address, ` +
+			`edit ${path} and the files in ${watchlists} (docs/configuration.md); \`tracewatch check\` says what is wrong. ` +
+			`To begin anew, move ${path} away first`,
 	)
+}
+
+/** Null: there is no such file. */
+async function textOf(path: string | URL): Promise<string | null> {
+	try {
+		return await readFile(path, 'utf8')
+	} catch (error) {
+		if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return null
+		throw new PlainError(`${path} cannot be read: ${error instanceof Error ? error.message : error}`)
+	}
+}
+
+/** The path of a watchlist that is not there yet. */
+export function freeWatchlist({ watchlists }: SetupPlace, network: string): string {
+	for (let at = 1; ; at++) {
+		const path = join(watchlists, at === 1 ? `${network}.yaml` : `${network}-${at}.yaml`)
+		if (!existsSync(path)) return path
+	}
 }
 
 /** The commands to run next, when no service was started. */

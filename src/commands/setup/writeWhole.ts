@@ -49,8 +49,8 @@ async function makeFolder(folder: string, mode: number): Promise<void> {
 	for (let made = folder; made.length >= first.length; made = dirname(made)) await chmod(made, mode)
 }
 
-/** Writes all files in order. When one cannot be written, those before it are restored. */
-export async function writeAll(files: readonly WholeFile[]): Promise<void> {
+/** Writes all files in order. When one cannot be written, or `check` rejects, what was there before is restored. */
+export async function writeAll(files: readonly WholeFile[], check?: () => Promise<void>): Promise<void> {
 	const undo: (() => Promise<void>)[] = []
 	try {
 		for (const file of files) {
@@ -58,6 +58,7 @@ export async function writeAll(files: readonly WholeFile[]): Promise<void> {
 			await writeWhole(file)
 			undo.unshift(() => (before === null ? rm(file.path) : writeWhole(before)))
 		}
+		await check?.()
 	} catch (error) {
 		for (const step of undo) await step().catch(() => {})
 		throw error

@@ -1,6 +1,6 @@
 import { mostProvedOf } from './cost.js'
 
-export interface LogReading {
+interface LogReading {
 	readonly isPrivate: boolean
 	/** Null: all, or a share if a second endpoint gives the same logs. */
 	readonly mostLogProofs: number | null
