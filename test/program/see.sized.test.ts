@@ -163,7 +163,7 @@ describe('tracewatch doctor', () => {
 		const { stdout } = await site.run(['doctor', '--json'])
 		const { networks } = JSON.parse(stdout)
 		const seen = { otsLevel: 8, chainId: '31337', lists: 'either', trusted: true, source: 'trace_filter' }
-		const contracts = { ask: 'together', by: 'hash', changes: 'prestateTracer' }
+		const contracts = { ask: 'together', by: 'hash' }
 		expect(networks[0].endpoints[0]).toMatchObject({ ...seen, balances: 'together', contracts })
 	})
 
