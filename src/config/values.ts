@@ -141,18 +141,6 @@ export function readSwitch(text: string): boolean {
 	throw new RangeError(`must be true or false, not ${quoted(text)}`)
 }
 
-/** The number of a Telegram chat, or `@name` of a channel. */
-export function readTelegramChat(text: string): string {
-	if (/^(-?[1-9]\d{0,19}|@\w{4,64})$/.test(text)) return text
-	throw new RangeError(`must be the number of a chat such as -1001234567890, or @channel, not ${quoted(text)}`)
-}
-
-/** A topic of ntfy. Error messages do not repeat it, since a topic can be a secret. */
-export function readTopic(text: string): string {
-	if (/^[\w-]{1,64}$/.test(text)) return text
-	throw new RangeError('must be one word of at most 64 letters, digits, dashes and underscores')
-}
-
 /** A routing key of PagerDuty: 32 letters and digits. */
 export function readRoutingKey(text: string): string {
 	if (/^[A-Za-z0-9]{32}$/.test(text)) return text

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { quoted } from '../base/text/quoted.js'
+import { removedKey } from './removedKeys.js'
 
 /** The argument of a zod error map: an issue without its message, with the value that it is about. */
 type Issue = Parameters<z.core.$ZodErrorMap>[0]
@@ -15,10 +16,14 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 			issue.code === 'unrecognized_keys'
 				? (issue.keys as string[])
 						.slice(0, mostProblems)
-						.map((key) => decimalComma(key, issue.input) ?? `unknown key ${shownKey(key)}${suggestion(key, known)}`)
+						.map((key) => decimalComma(key, issue.input) ?? removedKey(key) ?? unknownKey(key, known))
 						.join('\n')
 				: undefined,
 	})
+}
+
+function unknownKey(key: string, known: readonly string[]): string {
+	return `unknown key ${shownKey(key)}${suggestion(key, known)}`
 }
 
 /** A decimal comma: `{min_value: 0,5}` is parsed as `min_value: 0` and a key `5`. Null for any other unknown key. */

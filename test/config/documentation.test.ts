@@ -81,7 +81,6 @@ const keysOf = (...lines: string[]) => new Map(lines.map((line) => [line.slice(0
 const needs: Readonly<Record<string, readonly string[]>> = {
 	'A watch: failed_calls': ['calls: ["pause()"]'],
 	'An entry with files of addresses: failed_calls': ['calls: ["pause()"]'],
-	'A receiver by webhook: chat_id': ['format: telegram', 'url: https://api.telegram.org/bot1:KEY'],
 	'A receiver by webhook: topic': ['format: ntfy'],
 	'A receiver by webhook: routing_key': ['format: pagerduty'],
 	// A silence has both ends or none of them as instants.

@@ -51,8 +51,7 @@ receivers:
   - name: chat
     type: webhook
     format: telegram
-    url: ${hook}/bot123456:${plain('bot token')}
-    chat_id: "-100200300"
+    url: "${hook}/bot123456:${plain('bot token')}/sendMessage?chat_id=-100200300"
   - name: pager
     type: webhook
     format: pagerduty

@@ -11,8 +11,6 @@ import {
 	readSigningSecrets,
 	readSmtpUrl,
 	readSwitch,
-	readTelegramChat,
-	readTopic,
 	readWholeNumber,
 } from '../values.js'
 import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
@@ -76,7 +74,9 @@ const webhook = section({
 	name: receiverName,
 	type: z.literal('webhook'),
 	url: text(readHttpUrl).meta({
-		description: 'Where alerts are posted; http or https.',
+		description:
+			'Where alerts are posted; http or https. With the chat in format telegram, ' +
+			'https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>; with the topic in format ntfy.',
 	}),
 	format: z.enum(formatNames).default('standard').meta({
 		description: 'What is posted: Standard Webhooks, or what a service wants. Default: standard.',
@@ -86,11 +86,6 @@ const webhook = section({
 			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; ' +
 			'two with a space between while one replaces the other. Default: none, not signed.',
 	}),
-	chat_id: orNull(text(readTelegramChat)).meta({
-		type: ['string', 'integer'],
-		description: 'Format telegram: the chat to write to, such as -1001234567890 or @channel. Default: none.',
-	}),
-	topic: orNull(text(readTopic)).meta({ description: 'Format ntfy: the topic to publish to. Default: none.' }),
 	routing_key: orNull(text(readRoutingKey)).meta({
 		description: 'Format pagerduty: integration key of the service (Events API v2). Default: none.',
 	}),

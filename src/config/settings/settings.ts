@@ -78,7 +78,7 @@ export interface EmailSettings extends ReceiverOptions {
 export interface WebhookSettings extends ReceiverOptions {
 	readonly type: 'webhook'
 	readonly name: string
-	/** In the form that the format needs: it contains the chat of telegram and the topic of ntfy. */
+	/** Contains the chat of telegram and the topic of ntfy. */
 	readonly url: string
 	readonly format: WebhookFormat
 	/** Format standard: `whsec_…`, or several separated by a space. Format pagerduty: the routing key. Null: none. */

@@ -5,7 +5,7 @@ export const formatNames = ['standard', 'slack', 'discord', 'telegram', 'ntfy', 
 export type WebhookFormat = (typeof formatNames)[number]
 
 /** Keys that only one format allows. */
-const keys = { secret: 'standard', chat_id: 'telegram', topic: 'ntfy', routing_key: 'pagerduty' } as const
+const keys = { secret: 'standard', routing_key: 'pagerduty' } as const
 type Key = keyof typeof keys
 
 interface Written extends Readonly<Record<Key, string | null>> {
@@ -14,12 +14,9 @@ interface Written extends Readonly<Record<Key, string | null>> {
 	readonly headers: Readonly<Record<string, string>>
 }
 
-/**
- * Puts the keys of a service where its format needs them: the chat of telegram into the query of the URL, the topic of
- * ntfy at the end of its path, and the routing key of pagerduty into the secret.
- */
+/** Checks what a format needs: the chat and the topic in the URL, the routing key, which becomes the secret. */
 export function addressed<Webhook extends Written>(webhook: Webhook, context: z.core.$RefinementCtx<Webhook>) {
-	const { chat_id: chatId, topic, routing_key: routingKey, ...rest } = webhook
+	const { routing_key: routingKey, ...rest } = webhook
 	const { format } = rest
 	const url = new URL(rest.url)
 	const fault = (key: Key | 'url' | 'headers', message: string) => {
@@ -34,18 +31,27 @@ export function addressed<Webhook extends Written>(webhook: Webhook, context: z.
 	}
 	switch (format) {
 		case 'telegram':
-			if (!/\/bot[^/]+/.test(url.pathname))
-				fault('url', 'must be https://api.telegram.org/bot and the token of the bot')
-			if (chatId !== null) url.searchParams.set('chat_id', chatId)
-			else if (!url.searchParams.has('chat_id')) fault('chat_id', 'is missing, which format telegram needs')
+			if (!/\/bot[^/]+/.test(url.pathname) || !isChat(url.searchParams.get('chat_id')))
+				fault(
+					'url',
+					'must be https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>, ' +
+						'with the number of a chat such as -1001234567890, or @channel',
+				)
 			break
 		case 'ntfy':
-			if (topic !== null) url.pathname = `${url.pathname.replace(/\/$/, '')}/${topic}`
-			else if (url.pathname === '/') fault('topic', 'is missing, which format ntfy needs')
+			if (!/\/[\w-]{1,64}\/?$/.test(url.pathname))
+				fault(
+					'url',
+					'must end with the topic, https://ntfy.sh/<topic>: at most 64 letters, digits, dashes, underscores',
+				)
 			break
 		case 'pagerduty':
 			if (routingKey === null) fault('routing_key', 'is missing, which format pagerduty needs')
 			break
 	}
-	return { ...rest, url: url.href, secret: routingKey ?? rest.secret }
+	return { ...rest, secret: routingKey ?? rest.secret }
+}
+
+function isChat(text: string | null): boolean {
+	return text !== null && /^(-?[1-9]\d{0,19}|@\w{4,64})$/.test(text)
 }

@@ -53,29 +53,19 @@ describe('format', () => {
 		['alertmanager', hook('format: alertmanager'), 'https://hooks.example.org/', null],
 		[
 			'telegram',
-			['type: webhook', `url: ${bot}`, 'format: telegram', 'chat_id: -1001234567890'],
-			`${bot}?chat_id=-1001234567890`,
+			['type: webhook', `url: ${bot}/sendMessage?chat_id=-1001234567890`, 'format: telegram'],
+			`${bot}/sendMessage?chat_id=-1001234567890`,
 			null,
 		],
 		[
 			'telegram',
-			['type: webhook', `url: "${bot}/sendMessage?message_thread_id=7"`, 'format: telegram', 'chat_id: "@channel"'],
-			`${bot}/sendMessage?message_thread_id=7&chat_id=%40channel`,
+			['type: webhook', `url: "${bot}/sendMessage?message_thread_id=7&chat_id=@channel"`, 'format: telegram'],
+			`${bot}/sendMessage?message_thread_id=7&chat_id=@channel`,
 			null,
 		],
 		['telegram', ['type: webhook', `url: "${bot}?chat_id=5"`, 'format: telegram'], `${bot}?chat_id=5`, null],
-		[
-			'ntfy',
-			['type: webhook', 'url: https://ntfy.sh', 'format: ntfy', 'topic: alerts-7f'],
-			'https://ntfy.sh/alerts-7f',
-			null,
-		],
-		[
-			'ntfy',
-			['type: webhook', 'url: https://example.org/push/', 'format: ntfy', 'topic: a'],
-			'https://example.org/push/a',
-			null,
-		],
+		['ntfy', ['type: webhook', 'url: https://ntfy.sh/alerts-7f/', 'format: ntfy'], 'https://ntfy.sh/alerts-7f/', null],
+		['ntfy', ['type: webhook', 'url: https://example.org/push/a', 'format: ntfy'], 'https://example.org/push/a', null],
 		['ntfy', ['type: webhook', 'url: https://ntfy.sh/alerts', 'format: ntfy'], 'https://ntfy.sh/alerts', null],
 		[
 			'pagerduty',
@@ -106,27 +96,24 @@ describe('format', () => {
 					'did you mean `slack`?',
 			],
 		],
-		[
-			'telegram without a chat',
-			['type: webhook', `url: ${bot}`, 'format: telegram'],
-			['4:5: `chat_id` is missing, which format telegram needs'],
-		],
-		[
-			'telegram without a bot',
-			hook('format: telegram', 'chat_id: 5'),
-			['6:10: `url` must be https://api.telegram.org/bot and the token of the bot'],
-		],
-		[
-			'telegram with a name for a chat',
-			['type: webhook', `url: ${bot}`, 'format: telegram', 'chat_id: ops'],
-			['8:14: `chat_id` must be the number of a chat such as -1001234567890, or @channel, not `ops`'],
-		],
-		['ntfy without a topic', hook('format: ntfy'), ['4:5: `topic` is missing, which format ntfy needs']],
-		[
-			'ntfy with a path for a topic',
-			hook('format: ntfy', 'topic: a/b'),
-			['8:12: `topic` must be one word of at most 64 letters, digits, dashes and underscores'],
-		],
+		...[
+			['without a chat', `${bot}/sendMessage`],
+			['without a bot', 'https://hooks.example.org/?chat_id=5'],
+			['with a name for a chat', `${bot}?chat_id=ops`],
+			['with an empty chat', `${bot}?chat_id=`],
+		].map(([what, url]): [string, string[], string[]] => [
+			`telegram ${what}`,
+			['type: webhook', `url: ${url}`, 'format: telegram'],
+			[
+				'6:10: `url` must be https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>, ' +
+					'with the number of a chat such as -1001234567890, or @channel',
+			],
+		]),
+		...['', 'a.b', 'a'.repeat(65)].map((topic): [string, string[], string[]] => [
+			`ntfy with a wrong topic: ${topic}`,
+			['type: webhook', `url: https://ntfy.sh/${topic}`, 'format: ntfy'],
+			['6:10: `url` must end with the topic, https://ntfy.sh/<topic>: at most 64 letters, digits, dashes, underscores'],
+		]),
 		[
 			'pagerduty without a key',
 			hook('format: pagerduty'),
@@ -139,12 +126,10 @@ describe('format', () => {
 		],
 		[
 			'keys of other formats',
-			hook(`secret: ${whsec(1)}`, 'format: slack', 'chat_id: 5', 'topic: a', `routing_key: ${key}`),
+			hook(`secret: ${whsec(1)}`, 'format: slack', `routing_key: ${key}`),
 			[
 				'7:13: `secret` belongs to format standard, and this is slack',
-				'9:14: `chat_id` belongs to format telegram, and this is slack',
-				'10:12: `topic` belongs to format ntfy, and this is slack',
-				'11:18: `routing_key` belongs to format pagerduty, and this is slack',
+				'9:18: `routing_key` belongs to format pagerduty, and this is slack',
 			],
 		],
 		[
@@ -405,9 +390,8 @@ describe('what `check` says of them', () => {
 	test('in words, with hosts only', async () => {
 		const lines = [
 			'type: webhook',
-			`url: ${bot}`,
+			`url: ${bot}/sendMessage?chat_id=5`,
 			'format: telegram',
-			'chat_id: 5',
 			'digest: {every: 90s, max: 3}',
 			'fallback: spare',
 			'silences:',
@@ -426,14 +410,13 @@ describe('what `check` says of them', () => {
 	test('no secret of theirs is left in a line after the scrubber', async () => {
 		const lines = [
 			'type: webhook',
-			`url: ${bot}`,
+			`url: ${bot}/sendMessage?chat_id=5`,
 			'format: telegram',
-			'chat_id: 5',
 			'headers: {Authorization: Basic CANARY-basic}',
 		]
 		const others = [
 			`name: pager, type: webhook, url: "https://h/", format: pagerduty, routing_key: ${key}`,
-			'name: push, type: webhook, url: "https://h/", format: ntfy, topic: CANARY-topic-8fK2xQ9vZ3',
+			'name: push, type: webhook, url: "https://h/CANARY-topic-8fK2xQ9vZ3", format: ntfy',
 			`name: two, type: webhook, url: "https://h/", secret: "${whsec(1)} ${whsec(2)}"`,
 		]
 		const scrubber = createScrubber()
