@@ -197,7 +197,7 @@ function facts(ill = 'nothing') {
 	const network = (name, chainId, host, explorer) => ({
 		...{ name, chainId, symbol: 'ETH', decimals: 18, endpoints: [host], explorer },
 	})
-	const receiver = { fallback: null, silences: [] }
+	const receiver = { fallback: null }
 	return {
 		...{ version: '1.0.0', clock: () => nowMs, startedAtMs: nowMs - 9 * 86_400_000, watches: watches.set() },
 		config: { path: 'tracewatch.yaml', loadedAtMs: nowMs - 5_400_000, isRefused: false },

@@ -215,7 +215,7 @@ async function openSender(config: Config, io: Io): Promise<Sender> {
 		},
 		async deliver() {
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			const kept = held === 0 ? '' : `, ${held} held by digests and silences`
+			const kept = held === 0 ? '' : `, ${held} held by digests`
 			io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run${kept}`)
 			return failed > 0 ? exitCodes.tryAgain : exitCodes.done
 		},

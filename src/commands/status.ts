@@ -150,7 +150,7 @@ interface ReceiverLine {
 	readonly aside: number
 	/** Failed attempts of the delivery at the front of the queue; 0: its last attempt did not fail. */
 	readonly failedAttempts: number
-	/** Deferred by digests and silences. */
+	/** Deferred by digests. */
 	readonly held: number
 	readonly parked: number
 	readonly dead: number

@@ -248,12 +248,6 @@ export const alertSchema = {
 						description: 'As they would have come one by one, each with the deliveryId that it would have had.',
 						items: envelope(digestedTypes, withDelivery('alert'), 'one alert'),
 					},
-					held: {
-						type: 'object',
-						description: 'When a silence held them back.',
-						required: ['from', 'to'],
-						properties: { from: time, to: time },
-					},
 				},
 			},
 			'many alerts at once',

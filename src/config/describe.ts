@@ -8,7 +8,7 @@ import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
 import type { Config } from './load.js'
-import { receiverOptionsInWords, silencesInWords } from './receiverOptions.js'
+import { receiverOptionsInWords } from './receiverOptions.js'
 import { stepsInWords } from './settings/cron.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
@@ -154,8 +154,7 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 	const names = { network, checksum: toChecksum }
 	const phrases = kinds.flatMap((kind) => recordOf(kind).chosen(watch, names) ?? [])
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
-	const held = watch.silences === undefined ? '' : `; ${silencesInWords(watch.silences)}`
-	return `${name} on ${watch.network}: ${phrases.join(', ')}${start} → ${receivers.join(', ')}${held}`
+	return `${name} on ${watch.network}: ${phrases.join(', ')}${start} → ${receivers.join(', ')}`
 }
 
 function scheduleInWords(schedule: string): string {

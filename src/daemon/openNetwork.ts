@@ -16,12 +16,11 @@ import { createContractState } from '../chain/state/contractState.js'
 import type { WalkWait } from '../chain/walk/walkWait.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { contractsWanted, noTokens } from '../kinds/tokenRules.js'
-import type { AlertData } from '../model/alert.js'
 import type { Accounts } from '../model/books.js'
 import type { CodeReader, ContractStates } from '../model/contract.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { BlockFallback, Chain, Log } from '../model/ports.js'
-import type { Silence, WatchIndex, WatchSet } from '../model/watch.js'
+import type { WatchIndex, WatchSet } from '../model/watch.js'
 
 export interface OpenChainOptions {
 	readonly clock: Clock
@@ -152,13 +151,4 @@ export function areTokensAsked(watches: WatchSet, network: NetworkSettings): boo
 export function receiversOf(watches: WatchSet, network: string): readonly string[] {
 	const own = watches.rules.filter((rules) => rules.network === network)
 	return [...new Set(own.flatMap(({ receivers }) => receivers))]
-}
-
-/** The silences of an alert's watch, according to the current watchlist; empty if it is no longer watched. */
-export function silencesOf(
-	watches: WatchSet,
-	{ network, watch: { address, watchlist } }: AlertData,
-): readonly Silence[] {
-	const own = watchesOn(watches, network).get(address.toLowerCase() as Address)
-	return own?.find((watch) => watch.watchlist === watchlist)?.silences ?? []
 }

@@ -57,7 +57,7 @@ export function createPageFacts(options: PageFactsOptions): () => PageFacts {
 		endpoints: rpc.map((url) => new URL(url).host),
 	}))
 	const receivers = config.receivers.map((one) => ({
-		...{ name: one.name, type: one.type, place: placeOf(one), fallback: one.fallback, silences: one.silences },
+		...{ name: one.name, type: one.type, place: placeOf(one), fallback: one.fallback },
 	}))
 	return () => {
 		const { watches, loadedAtMs, isRefused, changed } = inEffect()

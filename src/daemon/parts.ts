@@ -23,7 +23,7 @@ import { openTroubles } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
-import { areTokensAsked, openChain, receiversOf, silencesOf, tokensWanted, watchesOn } from './openNetwork.js'
+import { areTokensAsked, openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.js'
 import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
 import { noting } from './polling/noting.js'
 
@@ -87,7 +87,6 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			troubles,
 			receivers,
 			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
-			silencesOf: (alert) => silencesOf(current, alert),
 			clock,
 			steady,
 			log,
@@ -119,7 +118,6 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			setWatches(watches) {
 				current = watches
 				for (const poller of pollers) poller.setWatches(watchesOn(watches, poller.name))
-				deliverer.reconsider()
 			},
 			closers,
 		}

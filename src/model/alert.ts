@@ -154,11 +154,6 @@ export interface DigestData {
 	readonly id: string
 	/** In sending order; at least two. */
 	readonly alerts: readonly DigestedAlert[]
-	/**
-	 * From when the first alert was held by a silence to when all were released, ISO 8601 UTC; absent where no silence
-	 * held any of them.
-	 */
-	readonly held?: { readonly from: string; readonly to: string }
 }
 
 /** An alert as it would have been sent alone; `deliveryId` is the same in both cases. */

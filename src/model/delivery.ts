@@ -2,12 +2,12 @@
 import type { Message } from './alert.js'
 
 /**
- * `pending`: to be tried. `held`: kept back by a digest rule or a silence, later released with others. `parked`: its
+ * `pending`: to be tried. `held`: kept back by a digest rule, later released with others. `parked`: its
  * receiver refuses everything and rests; kept, and one message is tried after each rest. `dead`: given up, and kept.
  */
 export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
 
-export type HeldBy = 'digest' | 'silence'
+export type HeldBy = 'digest'
 
 /**
  * Why an attempt failed, for code to compare; the reason in words is for people and quotes the receiver. Two failures
@@ -75,7 +75,7 @@ export interface Delivery {
 	 * retraction of the earlier one. Absent: the rank of its message.
 	 */
 	readonly rank?: number
-	/** Sent alone, regardless of digest rules and silences. */
+	/** Sent alone, regardless of digest rules. */
 	readonly alone?: true
 }
 

@@ -20,7 +20,7 @@
  * - receiver: where alerts go. Delivery: alert × receiver (× recipient of a mail), with its attempts.
  * - queue: the deliveries of one receiver and recipient, sent in order.
  * - sent: handed to the receiver, at least once. Delivered: accepted by the receiver.
- * - deferred: kept back by a digest rule or a silence; the public status is `held`.
+ * - deferred: kept back by a digest rule; the public status is `held`.
  * - suspended: a queue whose receiver refuses everything and rests; its deliveries are `parked`.
  * - dead letter: a delivery that was given up and is kept, `dead`.
  * - unconfigured: a receiver that the configuration no longer names.

@@ -40,7 +40,7 @@ export interface DeliveryRow
 	readonly toldAtMs: number
 	/** Null while the delivery is in the outbox. */
 	readonly endedAtMs: number | null
-	/** Null unless the delivery is retried automatically, or a digest rule or a silence will release it. */
+	/** Null unless the delivery is retried automatically, or a digest rule will release it. */
 	readonly nextAttemptAtMs: number | null
 	readonly answer: string | null
 }

@@ -25,8 +25,6 @@ export interface Watch {
 	readonly watchlist: string
 	/** Absent: the tokens that the network names. */
 	readonly tokens?: TokenChoice
-	/** When alerts are held; absent: never. */
-	readonly silences?: readonly Silence[]
 	/** Balances whose crossing makes an alert; absent: none. */
 	readonly thresholds?: Thresholds
 	/** Functions whose calls are reported; absent: none. */
@@ -68,21 +66,6 @@ export interface WatchChanges {
 	readonly addedWatches: readonly string[]
 	readonly removedWatches: readonly string[]
 }
-
-/** A time in which alerts are held, not lost. `from` is included, `to` is not. */
-export type Silence =
-	| { readonly kind: 'once'; readonly fromMs: number; readonly toMs: number }
-	| {
-			readonly kind: 'weekly'
-			/** Days on which it begins: 1 is Monday, 7 is Sunday. Not empty. */
-			readonly weekdays: readonly number[]
-			/** Minute of the day in local time, 0 to 1439. */
-			readonly fromMinute: number
-			/** 0 to 1440; on the next day if it is at or before `fromMinute`. */
-			readonly toMinute: number
-			/** IANA name, such as Europe/Berlin. */
-			readonly timezone: string
-	  }
 
 /** Watches of one network by address; each list is in the order of the watchlists. */
 export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {

@@ -110,7 +110,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 	])
 	const waiting = {
 		pending: gauge('deliveries_pending', 'Deliveries not yet made.', ['receiver']),
-		held: gauge('deliveries_held', 'Deliveries that a digest or a silence keeps back.', ['receiver']),
+		held: gauge('deliveries_held', 'Deliveries that a digest keeps back.', ['receiver']),
 		parked: gauge('deliveries_parked', 'Deliveries that wait until a person has fixed something.', ['receiver']),
 		dead: gauge('deliveries_dead', 'Deliveries given up, kept for `tracewatch deliveries`.', ['receiver']),
 	}

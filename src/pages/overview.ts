@@ -1,9 +1,7 @@
-/** The first page: the latest alerts, networks, receivers, the last day, silences and configuration. */
+/** The first page: the latest alerts, networks, receivers, the last day and configuration. */
 
 import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
 import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
-import { isSilent, silentUntil } from '../core/outbox/silence.js'
-import type { WatchRules } from '../model/watch.js'
 import { alertTable } from './alertTable.js'
 import { chart, lagInWords, ofDay, sumInWords } from './look/chart.js'
 import { ago, counted, grouped, time } from './look/figures.js'
@@ -85,7 +83,6 @@ export async function overview(facts: PageFacts) {
 		},
 		networks,
 		receivers,
-		silences: silencesInForce(facts, nowMs),
 		alertsOfDay: activity.alerts(),
 		alarmsOfDay: activity.alarms(),
 		latest: activity.latest().map(({ type, data, atMs }) => ({
@@ -96,20 +93,6 @@ export async function overview(facts: PageFacts) {
 }
 
 type Overview = Awaited<ReturnType<typeof overview>>
-
-/** Silences of receivers and of watches. Watches are grouped by their watchlist. */
-function silencesInForce({ receivers, watches }: PageFacts, nowMs: number) {
-	const own = receivers.flatMap(({ name, silences }) => (isSilent(silences, nowMs) ? [{ of: name, silences }] : []))
-	const lists = new Map<string, NonNullable<WatchRules['silences']>>()
-	for (const { watchlist, silences = [] } of watches.rules) {
-		if (isSilent(silences, nowMs)) lists.set(watchlist, [...(lists.get(watchlist) ?? []), ...silences])
-	}
-	const all = [...own, ...[...lists].map(([name, silences]) => ({ of: `watches of ${name}`, silences }))]
-	return all.map(({ of, silences }) => {
-		const untilMs = silentUntil(silences, nowMs)
-		return { of, until: untilMs === null || untilMs === Number.POSITIVE_INFINITY ? null : iso(untilMs) }
-	})
-}
 
 /** Open books, and blocks whose books or token logs were not proved. */
 function unproved(networks: Overview['networks']): Html {
@@ -126,7 +109,7 @@ function headInWords({ head, headUnknownSince }: Overview['networks'][number]) {
 }
 
 export function overviewBody(found: Overview, facts: PageFacts): Html {
-	const { config, networks, receivers, silences } = found
+	const { config, networks, receivers } = found
 	const nowMs = facts.clock()
 	return html`
 <section id="figures" data-live aria-label="Figures"><dl class="figures">${figures(found)}</dl></section>
@@ -202,22 +185,12 @@ ${networks.map(({ network, lagsOfDay }, at) =>
 )}</div>
 <p class="quiet">Blocks behind are known since this process started,
 ${ago(Date.parse(found.startedAt ?? ''), nowMs)}.</p></section>
-${
-	silences.length === 0
-		? null
-		: html`<section id="silences" data-live aria-labelledby="h-silences"><h2 id="h-silences">Silences in force</h2>
-${table(
-	'Silences in force',
-	['Of', 'Until'],
-	silences.map(({ of, until }) => [of, until === null ? 'no end' : time(Date.parse(until))]),
-)}</section>`
-}
 <section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
 <p><code>${config.file}</code>, read ${ago(Date.parse(config.loadedAt ?? ''), nowMs)}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
-	}.${changedLine(config.changed)}${silences.length === 0 ? ' No silence is in force.' : null}</p></section>`
+	}.${changedLine(config.changed)}</p></section>`
 }
 
 /** Alarms, alerts, what waits, and how much is watched. */

@@ -7,7 +7,7 @@ import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Announcement, StateSummary } from '../model/state.js'
 import type { NetworkHealth } from '../model/trouble.js'
-import type { Silence, Watch, WatchChanges, WatchSet } from '../model/watch.js'
+import type { Watch, WatchChanges, WatchSet } from '../model/watch.js'
 import type { Activity } from './activity.js'
 
 export interface NetworkFacts {
@@ -27,7 +27,6 @@ export interface ReceiverFacts {
 	/** The host; contains no secret. */
 	readonly place: string
 	readonly fallback: string | null
-	readonly silences: readonly Silence[]
 }
 
 /** Null: the watch has no book. */

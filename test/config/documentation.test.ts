@@ -52,7 +52,6 @@ const sections: Readonly<Record<string, Schema | undefined>> = {
 	'tracewatch.yaml: A receiver by mail': config.definitions.email,
 	'tracewatch.yaml: A receiver by webhook': config.definitions.webhook,
 	'tracewatch.yaml: A digest': config.definitions.digest,
-	'tracewatch.yaml: A silence': config.definitions.silence,
 	'Watchlists: The file': watchlist,
 	'Watchlists: A watch': watchlist.definitions.watch,
 	'Watchlists: An entry with files of addresses': watchlist.definitions.addresses,
@@ -83,10 +82,6 @@ const needs: Readonly<Record<string, readonly string[]>> = {
 	'An entry with files of addresses: failed_calls': ['calls: ["pause()"]'],
 	'A receiver by webhook: topic': ['format: ntfy'],
 	'A receiver by webhook: routing_key': ['format: pagerduty'],
-	// A silence has both ends or none of them as instants.
-	'A silence: from': ['to: 2026-12-27T08:00Z'],
-	'A silence: to': ['from: 2026-12-24T18:00Z'],
-	'A silence: timezone': ['from: 22:00'],
 }
 const file = '0x1111111111111111111111111111111111111111\n'
 
@@ -98,7 +93,6 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 		'A receiver by mail': keysOf('name: ops-mail', 'type: email', 'smtp: smtp://h', 'from: a@b', 'to: [a@b]'),
 		'A receiver by webhook': keysOf('name: ops-hook', 'type: webhook', 'url: http://h'),
 		'A digest': new Map(),
-		'A silence': new Map(),
 	}
 	const list = keysOf('network: ethereum', 'receivers: [ops-mail, ops-hook]')
 	const watch = keysOf('address: "0x2222222222222222222222222222222222222222"')
@@ -110,7 +104,6 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 	const lineOf = (name: string) => parts[name] ?? new Map<string, string>()
 	const flow = (name: string) => `{${[...lineOf(name).values()].join(', ')}}`
 	if (title === 'A digest') lineOf('A receiver by mail').set('digest', `digest: ${flow(title)}`)
-	if (title === 'A silence') lineOf('A receiver by mail').set('silences', `silences: [${flow(title)}]`)
 	const item = (name: string) => block(lineOf(name), '  ', true)
 	const receivers = `${item('A receiver by mail')}${item('A receiver by webhook')}`
 	const settings = `networks:\n${item('A network')}receivers:\n${receivers}${block(lineOf('The file'), '', false)}`
@@ -248,7 +241,6 @@ describe('examples', () => {
 		expect(ofLabel.get('Deployer')).toMatchObject({ kinds: ['deployment'], fromBlock: 19_000_000n })
 		const wallet = ofLabel.get('Hot wallet 2, since May')
 		expect(wallet).toMatchObject({ tags: ['exchange', 'hot', 'new'], direction: 'in', minValueWei: 100n * 10n ** 18n })
-		expect(wallet?.silences).toHaveLength(1)
 		expect(ofLabel.get('Bridge')).toMatchObject({ direction: 'both', tags: ['exchange'], network: 'base' })
 		expect(watches).toHaveLength(10)
 	})

@@ -127,7 +127,6 @@ describe('loadConfig', () => {
 					to: ['ops@example.org'],
 					fallback: null,
 					digest: null,
-					silences: [],
 				},
 				{
 					name: 'ops-hook',
@@ -138,7 +137,6 @@ describe('loadConfig', () => {
 					headers: {},
 					fallback: null,
 					digest: null,
-					silences: [],
 				},
 			],
 			watchlists: {
@@ -211,7 +209,6 @@ describe('loadConfig', () => {
 				headers: {},
 				fallback: null,
 				digest: null,
-				silences: [],
 			},
 		])
 		expect([http, statePlace]).toEqual([null, { kind: 'folder', dir: join(folder, 'state') }])

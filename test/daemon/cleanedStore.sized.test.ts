@@ -132,7 +132,7 @@ receivers:
 					summary: () => store.summary(),
 					deliveries: () => store.deliveries(),
 					watches: manyWatches(2, pageSays),
-					receivers: [{ name: 'hook', type: 'webhook', place: pageSays, fallback: null, silences: [] }],
+					receivers: [{ name: 'hook', type: 'webhook', place: pageSays, fallback: null }],
 					announcements: () => [announcementIn(pageSays)],
 				}),
 			),

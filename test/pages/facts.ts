@@ -31,7 +31,7 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 		networks: [
 			{ name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, explorer: null, endpoints: ['node.example.org'] },
 		],
-		receivers: [{ name: 'hook', type: 'webhook', place: 'hooks.example.org', fallback: null, silences: [] }],
+		receivers: [{ name: 'hook', type: 'webhook', place: 'hooks.example.org', fallback: null }],
 		health: async () => ({ ok: true, reason: null, networks: [] }),
 		summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		deliveries: async () => [],

@@ -33,7 +33,7 @@ export async function serve({ asks = false } = {}) {
 		networks: [script, 'ethereum'].map((name) => ({
 			...{ name, chainId: 1, symbol: script, decimals: 18, explorer: 'javascript:alert(1)//', endpoints: [script] },
 		})),
-		receivers: [{ name: script, type: 'webhook', place: script, fallback: script, silences: [] }],
+		receivers: [{ name: script, type: 'webhook', place: script, fallback: script }],
 		health: async () => ({ ok: false, reason: script, networks: [] }),
 		deliveries: async () => [
 			told(1, { message, lastError: script, recipient: script, receiver: script, status: 'parked', attempts: 3 }),

@@ -1,4 +1,4 @@
-// Digests, silences and fallbacks of the real program, as a user sets them.
+// Digests and fallbacks of the real program, as a user sets them.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import type { HookServer } from '../support/hookServer.js'
@@ -25,6 +25,7 @@ function site(receivers: readonly string[], list: string): Site {
 const hookAt = (name: string, { origin }: HookServer, more = '') =>
 	`{name: ${name}, type: webhook, url: "${origin}"${more}}`
 const plain = watchlist([`{address: ${treasury}}`])
+const incoming = watchlist([`{address: ${vault}}`])
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 
 /** What every message tells, digests unfolded. */
@@ -34,7 +35,7 @@ const values = (hook: HookServer) =>
 test('default: past its number a receiver gets the rest in one message, none lost', async () => {
 	const hook = await hookServer()
 	// Longer than anything here stands still, or a third would be told by itself.
-	const here = site([hookAt('hook', hook, ', digest: {every: 20s, max: 2, outgoing: true}')], plain)
+	const here = site([hookAt('hook', hook, ', digest: {every: 20s, max: 2}')], incoming)
 	const running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
 	await node.automine(false)
@@ -48,34 +49,6 @@ test('default: past its number a receiver gets the rest in one message, none los
 	expect(types.slice(0, 3)).toEqual(['alert.transfer', 'alert.transfer', 'alert.digest'])
 	const status = JSON.parse((await here.run(['status', '--json'])).stdout)
 	expect(status.receivers[0]).toMatchObject({ delivered: 9, pending: 0, held: 0 })
-})
-
-test('default: what a silence holds waits in the state, across runs; lifted by an edit it is one message', async () => {
-	const hook = await hookServer()
-	const day = 24 * 3_600_000
-	const [from, to] = [-day, day].map((ms) => `${new Date(Date.now() + ms).toISOString().slice(0, 16)}Z`)
-	const silent = `silences: [{from: ${from}, to: ${to}}]\n${plain}`
-	const here = site([hookAt('hook', hook)], silent)
-	expect((await here.run(['once'])).code).toBe(0)
-	await pay(11n)
-	await pay(12n)
-	// Held deliveries are no failures.
-	expect((await here.run(['once'])).code).toBe(0)
-	const listed = (await here.run(['deliveries', 'list', '--status', 'held'])).stdout
-	expect(listed.match(/ {2}held {2}hook .* by a silence until /g)).toHaveLength(2)
-	expect((await here.run(['status'])).stdout).toContain('hook: 0 pending, 2 held, 0 parked')
-
-	const running = here.start(['run'])
-	await running.line(({ msg }) => msg === 'tracewatch is running')
-	await pay(13n)
-	await running.line(({ msg, alert }) => typeof alert === 'string' && msg.includes('alert'))
-	expect(hook.hits).toEqual([])
-	here.write('watchlists/a.yaml', plain)
-	await hook.until(() => values(hook).length >= 3)
-	expect((await running.stop()).code).toBe(0)
-	expect(values(hook)).toEqual(['11', '12', '13'])
-	const [first] = told(hook.hits)
-	expect([first.type, typeof first.data.held?.from]).toEqual(['alert.digest', 'string'])
 })
 
 test('default: a fallback is reported when its receiver is gone, and gets what is refused', async () => {
@@ -102,7 +75,7 @@ test('behavior: killed many times in a storm, all alerts arrive; what comes twic
 		if (index % 4 === 1) return 503
 		return index % 4 === 3 ? (_, request) => void request.socket.resetAndDestroy() : 204
 	}
-	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2, outgoing: true}')], plain)
+	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2}')], incoming)
 	let running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
 	const kills = 12

@@ -1,4 +1,4 @@
-/** The contract's third part: what digests and silences keep back. */
+/** The contract's third part: what digests keep back. */
 
 import { describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
@@ -10,10 +10,10 @@ const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 export function heldContract(at: OpenPlace): void {
 	describe('held deliveries', () => {
 		const heldOf = (id: string, untilMs: number) =>
-			deliveryOf(id, { status: 'held', heldBy: 'silence', nextAttemptAtMs: untilMs })
+			deliveryOf(id, { status: 'held', heldBy: 'digest', nextAttemptAtMs: untilMs })
 		const defer = (...ids: string[]) =>
 			at.store.resolve(
-				ids.map((id) => ({ id, result: 'held' as const, by: 'silence' as const, untilMs: at.nowMs + 500 })),
+				ids.map((id) => ({ id, result: 'held' as const, by: 'digest' as const, untilMs: at.nowMs + 500 })),
 			)
 		const digestOf = (id: string, ...members: string[]) =>
 			deliveryOf(id, {

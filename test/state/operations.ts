@@ -80,7 +80,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 	fc.record({
 		id,
 		result: fc.constant('held' as const),
-		by: fc.constantFrom('digest' as const, 'silence' as const),
+		by: fc.constant('digest' as const),
 		untilMs: time,
 	}),
 	// Into one at most: what is taken apart once is never taken apart again, and has no room for it in a database.

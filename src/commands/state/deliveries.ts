@@ -18,7 +18,7 @@ export const deliveries: Command = {
 	help: `Usage: tracewatch deliveries [list] [--all | --json] [--status STATUS] [--receiver NAME] [-c FILE]
        tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
 
-list    deliveries that wait (pending), are kept back by a digest or a silence (held), wait for a fix (parked) or were
+list    deliveries that wait (pending), are kept back by a digest (held), wait for a fix (parked) or were
         given up (dead), each with the reason
 retry   attempts deliveries now, whatever their status; a held one is sent alone
 drop    removes deliveries: they will never be sent
@@ -143,8 +143,8 @@ function* lines(delivery: Delivery) {
 	if (lastError !== null) yield `  ${lastError}`
 }
 
-function whatNext({ status, heldBy, nextAttemptAtMs }: Delivery): string {
+function whatNext({ status, nextAttemptAtMs }: Delivery): string {
 	if (status === 'pending') return `, next at ${utc(nextAttemptAtMs)}`
 	if (status !== 'held') return ''
-	return `, ${heldBy === 'silence' ? 'by a silence' : 'for a digest'} until ${utc(nextAttemptAtMs)}`
+	return `, for a digest until ${utc(nextAttemptAtMs)}`
 }

@@ -10,12 +10,10 @@ import {
 	readRoutingKey,
 	readSigningSecrets,
 	readSmtpUrl,
-	readSwitch,
 	readWholeNumber,
 } from '../values.js'
 import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
 import { readHeaders } from './httpHeaders.js'
-import { silencesSchema } from './silenceSchema.js'
 import { addressed, formatNames } from './webhookFormat.js'
 
 /** Schema of `receivers` in tracewatch.yaml. */
@@ -30,15 +28,13 @@ const digest = section({
 			type: ['integer', 'string'],
 			description: 'Alerts within that time that are sent one by one. Default: 20.',
 		}),
-	outgoing: text(readSwitch)
-		.default(false)
-		.meta({ type: 'boolean', description: 'Whether what leaves a watch may be held back, too. Default: false.' }),
 })
-	.transform(({ every, max, outgoing }) => ({ everyMs: every ?? 600_000, max, outgoing }))
+	.transform(({ every, max }) => ({ everyMs: every ?? 600_000, max }))
 	.meta({
 		id: 'digest',
 		description:
-			'How many alerts are sent one by one before the rest come as one message. Alarms and look-alikes are never held.',
+			'How many alerts are sent one by one before the rest come as one message. ' +
+			'Alarms, look-alikes and what leaves a watch are never held.',
 	})
 
 const shared = {
@@ -50,7 +46,6 @@ const shared = {
 			'Against storms: past `max` alerts within `every`, the rest come as one message that lists them all. ' +
 			'Default: each alert is a message of its own.',
 	}),
-	silences: silencesSchema,
 }
 
 const receiverName = text(readName).meta({

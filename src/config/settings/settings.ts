@@ -9,7 +9,7 @@ import type { Problem } from '../../errors.js'
 import type { KnownFunctions } from '../../model/abi.js'
 import type { StatePlace } from '../../model/state.js'
 import type { KnownTokens } from '../../model/token.js'
-import type { Network, Silence } from '../../model/watch.js'
+import type { Network } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
 import type { Place } from '../yaml/yaml.js'
@@ -60,9 +60,7 @@ export interface ReceiverOptions {
 	/** Name of the receiver that is notified when this one accepts no more messages; null: none. */
 	readonly fallback: string | null
 	/** Alerts beyond `max` within `everyMs` are sent as one message; null: every alert is sent by itself. */
-	readonly digest: { readonly everyMs: number; readonly max: number; readonly outgoing: boolean } | null
-	/** Times in which alerts are held; empty: none. */
-	readonly silences: readonly Silence[]
+	readonly digest: { readonly everyMs: number; readonly max: number } | null
 }
 
 export interface EmailSettings extends ReceiverOptions {

@@ -3,7 +3,7 @@ import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { createNumberColumn } from '../../core/packed/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
-import type { Silence, Watch, WatchRules } from '../../model/watch.js'
+import type { Watch, WatchRules } from '../../model/watch.js'
 import { mostProblems } from '../words.js'
 import type { Source } from '../yaml/sourceFile.js'
 import type { AddressFile } from './addresses/addressFile.js'
@@ -14,7 +14,6 @@ export interface CollectOptions {
 	readonly network: string
 	/** Name of the file, without its folder. */
 	readonly watchlist: string
-	readonly silences: readonly Silence[]
 	readonly source: Source
 	/** The table that the watches are added to. Watches in it before are those of other watchlists. */
 	readonly table: WatchTable
@@ -26,7 +25,7 @@ export interface CollectOptions {
  * Collects the watches of one watchlist, from its own list and from its address files, and reports addresses that occur
  * twice in it.
  */
-export function collectWatches({ network, watchlist, silences, source, table, problems }: CollectOptions) {
+export function collectWatches({ network, watchlist, source, table, problems }: CollectOptions) {
 	const start = table.length
 	/** For each watch from `start` on: its index in the list, or its line in an address file. */
 	const places = createNumberColumn()
@@ -41,8 +40,7 @@ export function collectWatches({ network, watchlist, silences, source, table, pr
 		rules.set(options, byTags)
 		const before = byTags.get(tags)
 		if (before !== undefined) return before
-		const own = { network, ...options, tags: withTags(options.tags, tags), watchlist }
-		const made: WatchRules = deepFreeze(silences.length === 0 ? own : { ...own, silences })
+		const made: WatchRules = deepFreeze({ network, ...options, tags: withTags(options.tags, tags), watchlist })
 		byTags.set(tags, made)
 		return made
 	}

@@ -6,7 +6,7 @@ import type { TokenChoice } from '../../model/token.js'
 import type { Thresholds, Watch, WatchRules } from '../../model/watch.js'
 
 /** The options of a watch that one entry can set. */
-export type Options = Omit<WatchRules, 'network' | 'watchlist' | 'silences'>
+export type Options = Omit<WatchRules, 'network' | 'watchlist'>
 
 /** Options as the schema outputs them; null: not set. */
 export interface OptionsWritten {

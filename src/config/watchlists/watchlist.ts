@@ -40,12 +40,10 @@ export async function readWatchlist(
 	const optionsOf = createOptionReader({ source, names, coin, problems })
 	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
-	const silences = 'data' in head ? head.data.silences : []
 	const table = gathered.begin(network ?? '', basename(path))
 	const collected = collectWatches({
 		network: network ?? '',
 		watchlist: basename(path),
-		silences,
 		source,
 		table,
 		problems,

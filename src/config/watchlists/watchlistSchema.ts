@@ -3,7 +3,6 @@ import { quoted } from '../../base/text/quoted.js'
 import { slotOfRead } from '../../core/control/places.js'
 import { allKinds, usualKinds } from '../../kinds/all.js'
 import { parseAddress } from '../address.js'
-import { silencesSchema } from '../settings/silenceSchema.js'
 import { readLine, readName, readSwitch } from '../values.js'
 import { list, oneOrMore, orNull, section, text } from '../words.js'
 
@@ -116,7 +115,6 @@ const head = {
 	receivers: orNull(receivers).meta({
 		description: 'Who is notified, for every watch that names none. Default: none.',
 	}),
-	silences: silencesSchema,
 }
 
 /** A watchlist without its watches, each of which is checked by itself. */

@@ -33,11 +33,8 @@ export function digestOf(members: readonly Delivery[], nowMs: number, hash: (tex
 	const { receiver, recipient } = first
 	const name = hash(JSON.stringify(['digest', ...members.map(({ id }) => id)])).slice(0, 32)
 	const timestamp = new Date(nowMs).toISOString()
-	const wasSilent = members.some(({ heldBy }) => heldBy === 'silence')
-	const heldFromMs = Math.min(...members.map(({ createdAtMs }) => createdAtMs))
 	const data: DigestData = {
 		id: `digest:${name}`,
-		...(wasSilent ? { held: { from: new Date(heldFromMs).toISOString(), to: timestamp } } : {}),
 		alerts: members.flatMap(({ message }) => digested(message) ?? []),
 	}
 	const id = `msg_${name}`

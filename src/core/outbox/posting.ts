@@ -1,4 +1,4 @@
-/** The room makes deliveries from alerts, and orders them: queues, ranks, digests, silences, quarantine. */
+/** The room makes deliveries from alerts, and orders them: queues, ranks, digests, quarantine. */
 
 import type { Alert, MessageData, MessageType } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'

@@ -4,12 +4,10 @@
  */
 
 import { pause } from '../../base/waits/wait.js'
-import type { AlertData } from '../../model/alert.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
-import type { Silence } from '../../model/watch.js'
 import { createClockWatch } from './clockWatch.js'
 import { createFallbacks } from './fallback/fallback.js'
 import { createDeferrals, type DeferralRules } from './held/deferral.js'
@@ -33,8 +31,6 @@ export interface DelivererOptions {
 	readonly receivers: readonly Receiver[]
 	/** Options by receiver name; default: none. */
 	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
-	/** Silences of the watch of an alert, for all receivers; default: none. */
-	readonly silencesOf?: (alert: AlertData) => readonly Silence[]
 	readonly clock: Clock
 	/** A monotonic clock, to detect that `clock` was set. Default: `clock`, which detects nothing. */
 	readonly steady?: Clock
@@ -56,7 +52,7 @@ export interface Tally {
 	readonly delivered: number
 	/** Failed attempts, whatever became of their deliveries. */
 	readonly failed: number
-	/** Deliveries held by digest rules and silences; these are not failures. */
+	/** Deliveries held by digest rules; these are not failures. */
 	readonly held: number
 }
 
@@ -65,8 +61,6 @@ export interface Deliverer {
 	run(signal: AbortSignal): Promise<void>
 	/** Tries every delivery that is due now, once. Throws StateError when the results cannot be recorded. */
 	drainOnce(signal: AbortSignal): Promise<Tally>
-	/** Call it when the silences of watches have changed. */
-	reconsider(): void
 	/** Uses these from the next message on; replaced receivers are closed when their attempts have ended. */
 	setReceivers(receivers: readonly Receiver[]): Promise<void>
 	/** Closes the receivers; call it when neither `run` nor `drainOnce` is running. */
@@ -96,7 +90,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		clock,
 		receiverOf,
 		rulesOf: optionsOf,
-		silencesOf: options.silencesOf ?? (() => []),
 	})
 	const queueLog = createQueueLog(log)
 	const queueBackoff = createQueueBackoff(clock, log)
@@ -224,10 +217,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	return {
 		run,
 		drainOnce,
-		reconsider() {
-			deferrals.reconsider()
-			wakeUp()
-		},
 		async setReceivers(next) {
 			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
 			receivers = byName(next)

@@ -49,13 +49,12 @@ export function factsOf(message: Message): Facts {
 }
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {
-	const { id, alerts, held } = data
-	const why = held === undefined ? [] : [`A silence held them from ${utcInWords(held.from)} to ${utcInWords(held.to)}.`]
+	const { id, alerts } = data
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
 	const alarms = numbered(data).filter(({ alert }) => marksOf(alert).length > 0)
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
 	return {
-		notes: [...notes, ...why, ...(isRemoved ? [retractedInDigest] : [])],
+		notes: [...notes, ...(isRemoved ? [retractedInDigest] : [])],
 		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms.map(({ title }) => title)],
 		rows: numbered(data).map(({ says, alert }, index) => ({
 			number: index + 1,

@@ -50,13 +50,13 @@ export function sumsInWords({ sums }: FoldedAlerts, most = 3): string {
 }
 
 /** `37 alerts: Treasury and 3 others`; `LOOK-ALIKE: among 37 alerts: Treasury` if one is an alarm. */
-function digestHeadline({ alerts, held }: DigestData): string {
+function digestHeadline({ alerts }: DigestData): string {
 	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
 	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
 	const found = new Set(alerts.flatMap(marksOf))
 	const marked = marks.filter((mark) => found.has(mark))
 	const begin = marked.length === 0 ? '' : `${marked.join(', ')}: among `
-	return `${begin}${alerts.length} alerts${held === undefined ? '' : ' that were held'}: ${first}${more}`
+	return `${begin}${alerts.length} alerts: ${first}${more}`
 }
 
 /** `ethereum, base` */

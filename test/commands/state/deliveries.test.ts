@@ -87,13 +87,13 @@ describe('deliveries list', () => {
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const untilMs = startMs + 3_600_000
 		await store.resolve([
-			{ id: idOf(1), result: 'held', by: 'silence', untilMs },
+			{ id: idOf(1), result: 'held', by: 'digest', untilMs },
 			{ id: idOf(2), result: 'held', by: 'digest', untilMs },
 		])
 		await store.close()
 		const { out } = await run([], { status: 'held' })
 		expect(out[0]).toBe(
-			`${idOf(1)}  held  hook  0 attempts since 2026-11-20T10:00:00Z, by a silence until 2026-11-20T11:00:00Z`,
+			`${idOf(1)}  held  hook  0 attempts since 2026-11-20T10:00:00Z, for a digest until 2026-11-20T11:00:00Z`,
 		)
 		expect(out[2]).toContain(', for a digest until 2026-11-20T11:00:00Z')
 		expect((await run(['retry', idOf(1)])).out).toEqual(['1 delivery will be tried again now'])

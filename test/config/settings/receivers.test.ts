@@ -83,7 +83,6 @@ describe('format', () => {
 			headers: {},
 			fallback: null,
 			digest: null,
-			silences: [],
 		})
 	})
 
@@ -249,8 +248,7 @@ describe('digest', () => {
 	test.each([
 		['{every: 5m, max: 3}', { everyMs: 300_000, max: 3 }],
 		['{max: 3}', { everyMs: 600_000, max: 3 }],
-		['{}', { everyMs: 600_000, max: 20, outgoing: false }],
-		['{outgoing: true}', { everyMs: 600_000, max: 20, outgoing: true }],
+		['{}', { everyMs: 600_000, max: 20 }],
 	])('%s', async (text, digest) => {
 		expect(await receiver(hook(`digest: ${text}`))).toMatchObject({ digest })
 	})
@@ -262,55 +260,6 @@ describe('digest', () => {
 		['10m', '7:13: `digest` must be keys with values, not one text'],
 	])('error: %s', async (text, message) => {
 		expect(await problems(hook(`digest: ${text}`))).toEqual([message])
-	})
-})
-
-describe('silences', () => {
-	const weekly = { kind: 'weekly', weekdays: [1, 2, 3, 4, 5, 6, 7], fromMinute: 0, toMinute: 1440, timezone: 'UTC' }
-
-	test.each([
-		[
-			'{from: 2026-12-24T18:00Z, to: 2026-12-27T08:30:00+01:00}',
-			{ kind: 'once', fromMs: Date.UTC(2026, 11, 24, 18), toMs: Date.UTC(2026, 11, 27, 7, 30) },
-		],
-		[
-			'{from: "2026-12-24T18:00:30.250Z", to: 2026-12-27T18:00Z}',
-			{ kind: 'once', fromMs: Date.UTC(2026, 11, 24, 18, 0, 30, 250), toMs: Date.UTC(2026, 11, 27, 18) },
-		],
-		['{from: 22:00, to: 6:00}', { ...weekly, fromMinute: 1320, toMinute: 360 }],
-		['{weekdays: [sun, sat]}', { ...weekly, weekdays: [6, 7] }],
-		['{to: "09:15", timezone: Europe/Berlin}', { ...weekly, toMinute: 555, timezone: 'Europe/Berlin' }],
-	])('%s', async (text, silence) => {
-		expect(await receiver(hook(`silences: [${text}]`))).toMatchObject({ silences: [silence] })
-	})
-
-	test.each([
-		['{}', '7:16: `from` is missing'],
-		['{from: 2026-12-24T18:00Z}', '7:16: `to` is missing'],
-		[
-			'{from: 2026-12-24T18:00, to: 2026-12-25T18:00Z}',
-			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, ' +
-				'or a time of day such as 22:00, not `2026-12-24T18:00`',
-		],
-		[
-			'{from: 2026-02-31T18:00Z, to: 2026-12-25T18:00Z}',
-			'7:23: `from` must be an instant such as 2026-12-24T18:00Z or 2026-12-24T18:00+01:00, ' +
-				'or a time of day such as 22:00, not `2026-02-31T18:00Z`',
-		],
-		['{from: 2026-12-24T18:00Z, to: 2026-12-24T18:00Z}', '7:46: `to` must be after `from`'],
-		['{from: 22:00, to: 2026-12-24T18:00Z}', '7:34: `to` must be a time of day such as 06:00, not `2026-12-24T18:00Z`'],
-		['{from: 24:00, to: 06:00}', '7:23: `from` must be a time of day such as 22:00, not `24:00`'],
-		['{from: 22:60, to: 06:00}', '7:23: `from` must be a time of day such as 22:00, not `22:60`'],
-		['{weekdays: [monday]}', '7:28: an entry of `weekdays` must be mon, tue, wed, thu, fri, sat or sun, not `monday`'],
-		[
-			'{timezone: Europe/Berln}',
-			'7:27: `timezone` must be a time zone such as Europe/Berlin, not `Europe/Berln`; did you mean `Europe/Berlin`?',
-		],
-		['{timezone: "+01:00"}', '7:27: `timezone` must be a time zone such as Europe/Berlin, not `+01:00`'],
-		['{timezone: UTC}', '7:15: `silences` are always in force: no alert would ever be sent'],
-		['{to: 12:00}, {from: 11:00}', '7:15: `silences` are always in force: no alert would ever be sent'],
-	])('error: %s', async (text, message) => {
-		expect(await problems(hook(`silences: [${text}]`))).toEqual([message])
 	})
 })
 
@@ -394,16 +343,11 @@ describe('what `check` says of them', () => {
 			'format: telegram',
 			'digest: {every: 90s, max: 3}',
 			'fallback: spare',
-			'silences:',
-			'  - {weekdays: [sat, sun]}',
-			'  - {from: 22:00, to: 06:00, timezone: Europe/Berlin}',
-			'  - {from: 2026-12-24T18:00Z, to: 2026-12-27T08:00Z}',
 		]
 		const config = await load(lines, ['name: spare, type: webhook, url: "http://127.0.0.1:1"'])
 		expect(describeConfig(config, folder).find((line) => line.startsWith('  hook: '))).toBe(
-			'  hook: telegram at api.telegram.org; past 3 alerts in 90s the rest as one message; alerts are held sat, ' +
-				'sun 00:00 to 24:00 (UTC) and every day 22:00 to 06:00 (Europe/Berlin) ' +
-				'and from 2026-12-24T18:00Z to 2026-12-27T08:00Z; spare is notified when it fails',
+			'  hook: telegram at api.telegram.org; past 3 alerts in 90s the rest as one message; ' +
+				'spare is notified when it fails',
 		)
 	})
 

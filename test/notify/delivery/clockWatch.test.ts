@@ -63,7 +63,7 @@ test('behavior: set back, what is parked is tried at once, and then after each r
 test('behavior: set back, what a digest holds is let go', async () => {
 	const hook = { ...scripted('hook'), takesDigest: () => true }
 	const digest = { everyMs: 60_000, max: 1 }
-	const optionsOf = () => ({ fallback: null, silences: [], digest })
+	const optionsOf = () => ({ fallback: null, digest })
 	const deliverer = delivererOf(hook, { optionsOf })
 	await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
 	await deliverer.drainOnce(never)

@@ -238,7 +238,7 @@ describe('a digest that is refused', () => {
 		const hook = keeping(lab, ({ message }) => (message.type === 'alert.digest' ? retry : fine))
 		const desk = { ...keeping(lab, () => fine, {}), name: 'desk' }
 		await lab.store.post(numbers(1, 9).map((number) => alertDeliveryOf(number)))
-		const optionsOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 }, silences: [] })
+		const optionsOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 } })
 		const carrying = delivererOf(lab, [hook, desk], { optionsOf })
 		for (let at: number | null = lab.nowMs; at !== null; at = await lab.store.nextDueMs()) {
 			lab.nowMs = Math.max(lab.nowMs, at)
@@ -250,29 +250,5 @@ describe('a digest that is refused', () => {
 		expect(lab.nowMs).toBe(startMs + minuteMs + 72 * 3_600_000)
 		expect(desk.got.map(({ type }) => type)).toEqual(['system.undelivered', ...Array(4).fill('alert.transfer')])
 		expect((await lab.store.deliveries()).map(({ status }) => status)).toEqual(['dead'])
-	})
-})
-
-describe('silence and digest together', () => {
-	test('behavior: what a silence held comes as one message, whatever the count; then the count continues', async () => {
-		const hook = keeping(lab)
-		const rules = {
-			optionsOf: () => ({
-				fallback: null,
-				digest: { everyMs: minuteMs, max: 5 },
-				silences: [{ kind: 'once' as const, fromMs: startMs, toMs: startMs + 60 * minuteMs }],
-			}),
-		}
-		await lab.store.post(numbers(1, 120).map((number) => alertDeliveryOf(number)))
-		const carrying = delivererOf(lab, [hook], rules)
-		await carrying.drainOnce(never)
-		lab.nowMs += 60 * minuteMs
-		await lab.store.post(numbers(121, 130).map((number) => alertDeliveryOf(number)))
-		await carrying.drainOnce(never)
-		expect(sizes(hook.got)).toEqual([100, 20, 1, 1, 1])
-		lab.nowMs += minuteMs
-		await carrying.drainOnce(never)
-		expect(sizes(hook.got)).toEqual([100, 20, 1, 1, 1, 7])
-		expect(inside(hook.got)).toEqual(numbers(1, 130).map(idOf))
 	})
 })

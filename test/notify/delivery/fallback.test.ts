@@ -54,7 +54,7 @@ function deliverer(
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
-		optionsOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null, silences: [] }),
+		optionsOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null }),
 		random: () => 0.5,
 	})
 }
@@ -197,7 +197,7 @@ describe('the fallback of a receiver', () => {
 		const all = createDeliverer({
 			...{ store: lab.store, troubles, clock: lab.clock, steady: lab.clock, log: silent, random: () => 0.5 },
 			receivers: names.map((name) => scripted(name, () => retry)),
-			optionsOf: (name) => ({ fallback: circle[name] ?? null, digest: null, silences: [] }),
+			optionsOf: (name) => ({ fallback: circle[name] ?? null, digest: null }),
 		})
 		await lab.store.post([deliveryOf(1)])
 		for (let round = 0; round < 40; round++) {

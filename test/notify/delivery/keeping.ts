@@ -62,7 +62,7 @@ export function delivererOf(lab: Lab, receivers: readonly Receiver[], rest: Part
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
-		optionsOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 }, silences: [] }),
+		optionsOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 } }),
 		random: () => 0.5,
 		...rest,
 	})

@@ -68,7 +68,7 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 				const book: TroubleBook = { ...troubles, change: (act) => kill(() => troubles.change(act)) as Promise<void> }
 				await createDeliverer({
 					...{ store: watched, troubles: book, clock, log: silent, receivers: [hook, desk], random: () => 0.9 },
-					optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null, silences: [] }),
+					optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 				}).drainOnce(never)
 			}).catch((error: unknown) => {
 				if (!(error instanceof StateError)) throw error

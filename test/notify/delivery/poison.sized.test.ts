@@ -47,7 +47,7 @@ function start(): Deliverer {
 		createWebhookReceiver(settings, { version: '1.2.3', clock: lab.clock }),
 		scripted('mail', undefined, ['a@example.org']),
 	]
-	const optionsOf = () => ({ digest: null, silences: [], fallback: 'mail' })
+	const optionsOf = () => ({ digest: null, fallback: 'mail' })
 	return createDeliverer({
 		store: lab.store,
 		clock: lab.clock,

@@ -17,7 +17,7 @@ const login: Outcome = { result: 'parked', code: 'login-refused', reason: '535 5
 
 const options = (...receivers: readonly Scripted[]): DelivererOptions => ({
 	...{ store: lab.store, clock: lab.clock, log: keptLog(), receivers, random: () => 0.5 },
-	optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null, silences: [] }),
+	optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 })
 /** As `once` by a timer: nothing but the state is remembered. */
 async function drain(...receivers: readonly Scripted[]): Promise<void> {

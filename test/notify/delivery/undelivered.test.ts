@@ -37,7 +37,7 @@ function site(recipients: readonly string[] | null = null) {
 			const troubles = keep(await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog()))
 			await createDeliverer({
 				...{ store, troubles, clock: lab.clock, log: keptLog(), receivers: [hook, desk], random: () => 0.5 },
-				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null, silences: [] }),
+				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 			}).drainOnce(never)
 		},
 	}

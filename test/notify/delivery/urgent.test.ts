@@ -15,17 +15,12 @@ const alarms: readonly Partial<AlertData>[] = [
 	{ lookalike },
 ]
 const theft = { direction: 'out' } as const
-const withDigest = (outgoing?: boolean) => ({
-	optionsOf: () => ({
-		...{ fallback: null, silences: [] },
-		digest: { everyMs: minuteMs, max: 5, ...(outgoing === undefined ? {} : { outgoing }) },
-	}),
-})
+const withDigest = { optionsOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 } }) }
 
 describe('a digest', () => {
 	test('default: it never holds alarms, look-alikes, messages of tracewatch and what leaves a watch', async () => {
 		const hook = keeping(lab)
-		const carrying = delivererOf(lab, [hook], withDigest())
+		const carrying = delivererOf(lab, [hook], withDigest)
 		await lab.store.post(numbers(1, 30).map((number) => alertDeliveryOf(number)))
 		await carrying.drainOnce(never)
 		expect(hook.got).toHaveLength(5)
@@ -48,7 +43,7 @@ describe('a digest', () => {
 
 	test('behavior: what it never holds uses up nothing of `max`', async () => {
 		const hook = keeping(lab)
-		const carrying = delivererOf(lab, [hook], withDigest())
+		const carrying = delivererOf(lab, [hook], withDigest)
 		await lab.store.post(numbers(1, 40).map((number) => alertDeliveryOf(number, {}, theft)))
 		await carrying.drainOnce(never)
 		await lab.store.post(numbers(41, 46).map((number) => alertDeliveryOf(number)))
@@ -56,19 +51,9 @@ describe('a digest', () => {
 		expect(hook.got).toHaveLength(45)
 	})
 
-	test('behavior: it holds what leaves a watch where the operator says so', async () => {
-		const hook = keeping(lab)
-		const carrying = delivererOf(lab, [hook], withDigest(true))
-		await lab.store.post(numbers(1, 40).map((number) => alertDeliveryOf(number, {}, theft)))
-		await lab.store.post([alertDeliveryOf(41, {}, { kind: 'unexplained' })])
-		await carrying.drainOnce(never)
-		expect(hook.got.map(({ id }) => id).toSorted()).toEqual([...numbers(1, 5), 41].map(idOf))
-		expect((await lab.store.summary()).receivers.get('hook')?.held).toBe(35)
-	})
-
 	test('behavior: what is said of an alert that it holds waits for that alert', async () => {
 		const hook = keeping(lab)
-		const carrying = delivererOf(lab, [hook], withDigest())
+		const carrying = delivererOf(lab, [hook], withDigest)
 		const held = alertDeliveryOf(6)
 		await lab.store.post([...numbers(1, 5).map((number) => alertDeliveryOf(number)), held])
 		await carrying.drainOnce(never)

@@ -19,10 +19,6 @@ describe('the mail of a digest', () => {
 		expect(subject(one, same)).toBe('[ethereum] 2 alerts: Treasury')
 		expect(subject(one, same, two)).toBe('[ethereum, base] 3 alerts: Treasury and 1 other')
 		expect(subject(three, one, same, two)).toBe('[ethereum, base] 4 alerts: 0x742d…f44e and 2 others')
-		const held = { from: '2026-11-20T21:00:00.000Z', to: '2026-11-21T05:00:00.000Z' }
-		const { subject: said, text } = composeMessage(messageOf(digestData([one, same], { held }), 'alert.digest'))
-		expect(said).toBe('[ethereum] 2 alerts that were held: Treasury')
-		expect(text).toContain('A silence held them from 2026-11-20 21:00:00 UTC to 2026-11-21 05:00:00 UTC.')
 	})
 
 	test('behavior: a digest says of each alert who, how much, where and under which id', () => {

@@ -455,8 +455,7 @@ describe('a digest', () => {
 	const watch = { ...alertData().watch, label: nasty }
 	const alert = alertDeliveryOf(1, {}, { watch })
 	const late = alertDeliveryOf(2, {}, { network: 'base', late: true, direction: 'out', value: '7' })
-	const held = { from: '2026-11-20T21:00:00.000Z', to: '2026-11-21T05:00:00.000Z' }
-	const digest = messageOf(digestData([alert, late, removalOf(3, alert)], { held }), 'alert.digest')
+	const digest = messageOf(digestData([alert, late, removalOf(3, alert)]), 'alert.digest')
 	const kept = { status: 200, body: '{"ok":true,"id":"1"}' }
 
 	test('default: standard is the envelope as it is', async () => {
@@ -476,8 +475,7 @@ describe('a digest', () => {
 			expect(outcome).toMatchObject(delivered)
 			const text = shownBy(body)
 			const lines = text.split('\n').map((line) => line.replaceAll('\\', ''))
-			expect(lines[0]).toContain('[ethereum, base] 3 alerts that were held: ')
-			expect(lines[1]).toContain('A silence held them from 2026-11-20 21:00:00 UTC')
+			expect(lines[0]).toContain('[ethereum, base] 3 alerts: ')
 			const told = lines.filter((line) => /^\d\. /.test(line))
 			expect(told.map((line) => line.slice(0, 3))).toEqual(['1. ', '2. ', '3. '])
 			expect(told[0]).toContain('received 1.500000000000000001 ETH from 0xd8dA…6045')

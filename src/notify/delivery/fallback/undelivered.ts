@@ -118,7 +118,7 @@ export function isSame(trouble: Trouble, { receiver, sinceMs, outage }: Undelive
 
 /**
  * No delivery is parked, dead or being retried after that, and the receiver has either accepted a message since, or has
- * none left to accept. The latter matters because a digest made after a silence has no history of its own.
+ * none left to accept. The latter matters because a digest has no history of its own.
  */
 function isRefusalOver({ sinceMs }: UndeliveredTrouble, summary: ReceiverSummary | undefined): boolean {
 	if (summary === undefined) return true

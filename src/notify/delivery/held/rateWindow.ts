@@ -9,8 +9,6 @@ import type { Delivery } from '../../../model/delivery.js'
 export interface DigestRate {
 	readonly everyMs: number
 	readonly max: number
-	/** Whether a digest rule may hold outgoing movements; default: false. */
-	readonly outgoing?: boolean
 }
 
 export interface RateWindow {

@@ -87,7 +87,6 @@ describe('addresses_from', () => {
 				'min_value: 0.5',
 				'from_block: 7',
 				'tags: [exchange]',
-				'silences: [{from: 22:00, to: 06:00}]',
 				'addresses_from: [all.csv]',
 				'watches:',
 				'  - {addresses_from: [own.csv], direction: out, min_value: 1 wei, receivers: [mail], tags: [own]}',
@@ -96,20 +95,12 @@ describe('addresses_from', () => {
 			'watchlists/all.csv': `${one},One,exchange cold`,
 			'watchlists/own.csv': `${two}`,
 		})
-		const silence = {
-			kind: 'weekly',
-			weekdays: [1, 2, 3, 4, 5, 6, 7],
-			fromMinute: 1320,
-			toMinute: 360,
-			timezone: 'UTC',
-		}
 		const shared = {
 			...usual,
 			kinds: ['transfer'],
 			direction: 'in',
 			minValueWei: 500000000000000000n,
 			fromBlock: 7n,
-			silences: [silence],
 		}
 		expect([...(await load()).watches]).toEqual([
 			{ ...shared, address: two, direction: 'out', minValueWei: 1n, receivers: ['mail'], tags: ['exchange', 'own'] },

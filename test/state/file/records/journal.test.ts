@@ -97,7 +97,7 @@ const steps: readonly ((store: Store) => Promise<unknown>)[] = [
 			[
 				{ id: 'a', result: 'delivered', answer: '200' },
 				{ id: 'b', result: 'held', by: 'digest', untilMs: 99 },
-				{ id: 'c', result: 'held', by: 'silence', untilMs: 99 },
+				{ id: 'c', result: 'held', by: 'digest', untilMs: 99 },
 			],
 			[deliveryOf('e')],
 		),
