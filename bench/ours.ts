@@ -40,8 +40,6 @@ export function networkAt(url: string): NetworkSettings {
 		keepsBooks: false,
 		keepsListedBooks: false,
 		requestsPerSecond: null,
-		mostLogProofs: 16,
-		maxAnswerBytes: 1_000_000_000,
 		stallAfterMs: null,
 	}
 }

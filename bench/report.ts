@@ -71,11 +71,11 @@ export function tablesOf(
 			]),
 		),
 		tokens: table(
-			['with tokens', 'the coin only', '`auto`', '`auto`, two endpoints', '`all`'],
+			['with tokens', 'the coin only', '`auto`', '`auto`, two endpoints'],
 			tokens.map(({ addresses, how, blocks, transfers, costs }) => [
 				`${how === 'near' ? 'near the head' : 'catching up'}, ${blocks} blocks, ${addressesIn(addresses)}, ` +
 					`${count(transfers)} transfers`,
-				...(['off', 'auto', 'witnessed', 'all'] as const).map((way) => perBlock(costs[way], blocks)),
+				...(['off', 'auto', 'witnessed'] as const).map((way) => perBlock(costs[way], blocks)),
 			]),
 		),
 	}

@@ -20,8 +20,8 @@ export interface TokenCost {
 	readonly costs: Readonly<Record<Way, WalkCost>>
 }
 
-/** `off`: the coin alone; else as `log_proof` says, `witnessed`: `auto` with a second endpoint. */
-export type Way = 'off' | 'auto' | 'witnessed' | 'all'
+/** `off`: the coin alone; else with tokens, `witnessed`: with a second endpoint too. */
+export type Way = 'off' | 'auto' | 'witnessed'
 
 interface WalkCost {
 	readonly calls: number
@@ -59,7 +59,7 @@ export async function measureTokens(blocks: number): Promise<readonly TokenCost[
 			for (const how of ['near', 'catching'] as const) {
 				const walk = (way: Way) => walked(anvil.url, { span, addresses, how, known, way })
 				const { transfers, ...auto } = await walk('auto')
-				const costs = { off: await walk('off'), auto, witnessed: await walk('witnessed'), all: await walk('all') }
+				const costs = { off: await walk('off'), auto, witnessed: await walk('witnessed') }
 				rows.push({ addresses, how, blocks: how === 'near' ? NEAR_BLOCKS : blocks, transfers, costs })
 			}
 		}
@@ -86,7 +86,6 @@ async function walked(url: string, { span, addresses, how, known, way }: Walk): 
 	const network: NetworkSettings = {
 		...networkAt(url),
 		rpc: proxies.map((proxy) => proxy.url),
-		mostLogProofs: way === 'all' ? Number.POSITIVE_INFINITY : null,
 		tokens: known,
 	}
 	const tokensWanted = () => new Set(known.keys())

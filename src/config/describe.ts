@@ -106,8 +106,8 @@ function reportsTokens({ watches }: Config, { name, tokens = noTokens }: Network
 	)
 }
 
-function logsInWords({ rpc, isPrivate, mostLogProofs }: NetworkSettings): string {
-	return logProofInWords({ isPrivate, mostLogProofs, endpoints: rpc.length })
+function logsInWords({ rpc, isPrivate }: NetworkSettings): string {
+	return logProofInWords({ isPrivate, endpoints: rpc.length })
 }
 
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {

@@ -110,7 +110,6 @@ async function readCopies(
 /** The settings that commands need to open the state. */
 export interface StateSettings {
 	readonly statePlace: StatePlace
-	readonly leaseMs: number
 	/** Undefined when the settings have problems. */
 	readonly historyMs: number | undefined
 	readonly networks: readonly string[]
@@ -134,7 +133,6 @@ export async function loadStateSettings(
 	if (statePlace === null) throw new ConfigError(problems)
 	return {
 		statePlace,
-		leaseMs: settings?.leaseMs ?? 30_000,
 		historyMs: settings?.historyMs,
 		networks: [...(names.networks?.keys() ?? [])],
 		receivers: names.receivers ?? [],

@@ -1,5 +1,4 @@
 import type { Problem } from '../errors.js'
-import type { KnownFunctions } from '../model/abi.js'
 import type { KnownTokens } from '../model/token.js'
 import { readName, readWholeNumber } from './values.js'
 
@@ -14,8 +13,6 @@ export interface Coin {
 	readonly symbol: string
 	/** Absent: the network names no tokens. Null: unknown. */
 	readonly tokens?: KnownTokens | null
-	/** Functions of its ABI files. Absent: none. */
-	readonly abi?: KnownFunctions
 	/** Whether books of balances are kept; absent when the settings have problems. */
 	readonly keepsBooks?: boolean
 }

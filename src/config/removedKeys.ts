@@ -1,6 +1,6 @@
 /** Keys of earlier versions: what to do instead. Of a key in a section, the last part of its path counts. */
 const removedKeys: Readonly<Record<string, string>> = {
-	abi: 'was removed: write functions in `calls` by signature, such as "pause()", or by selector',
+	abi: 'was removed: write functions in `calls` by signature, such as "sweep(address to)", or by selector',
 	chat_id: 'was removed: write it into `url`, https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>',
 	'digest.outgoing': 'was removed: delete it; what leaves a watch is always sent at once',
 	lease: 'was removed: delete it; another instance takes over after 30 s without a sign of life',

@@ -128,14 +128,6 @@ export function readRate(text: string): number {
 	throw new RangeError(`must be a number above 0, such as 10 or 0.5, not ${quoted(text)}`)
 }
 
-/** A size in bytes; 1 MB is 1,000,000 bytes. */
-export function readSize(text: string): number {
-	const [, number, unit] = /^([1-9]\d{0,5}) ?(MB|GB)$/.exec(text) ?? []
-	const bytes = Number(number) * (unit === 'GB' ? 1_000_000_000 : 1_000_000)
-	if (bytes <= 64_000_000_000) return bytes
-	throw new RangeError(`must be a size from 1MB to 64GB, such as 500MB or 4GB, not ${quoted(text)}`)
-}
-
 export function readSwitch(text: string): boolean {
 	if (text === 'true' || text === 'false') return text === 'true'
 	throw new RangeError(`must be true or false, not ${quoted(text)}`)

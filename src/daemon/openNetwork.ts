@@ -65,14 +65,13 @@ export function openChain(
 	fallback: BlockFallback
 } {
 	letYoungGrow()
-	const { requestsPerSecond, maxAnswerBytes: maxBodyBytes } = network
+	const { requestsPerSecond } = network
 	// With several endpoints, do not wait long for one that fails: another can answer.
 	const retry = network.rpc.length > 1 ? { withinMs: retryWithOthersMs } : {}
 	const rpcs = network.rpc.map((url) =>
 		createRpc({
 			url,
 			requestsPerSecond,
-			maxBodyBytes,
 			clock,
 			steady,
 			retry,
@@ -87,7 +86,6 @@ export function openChain(
 			known: network.tokens ?? noTokens,
 			areAsked: areTokensAsked,
 			...(tokensWanted !== undefined && { wanted: tokensWanted }),
-			mostProved: network.mostLogProofs,
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
 	}

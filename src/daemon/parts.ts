@@ -8,7 +8,7 @@ import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_BOOKS } from '../core/ledger/books.js'
-import { tooMuchWaits } from '../core/outbox/backlog.js'
+import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
@@ -70,8 +70,8 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 	const steady = options.clock ?? steadyClock
 	const closers = createClosers()
 	try {
-		const { leaseMs, historyMs } = config
-		const opened = await openStore(config.statePlace, { clock, log, leaseMs, historyMs })
+		const { historyMs } = config
+		const opened = await openStore(config.statePlace, { clock, log, historyMs })
 		const clean = guarded(opened, scrubber.clean)
 		const store = observer === undefined ? clean : noting(clean, observer.noted)
 		closers.add(() => store.close())
@@ -103,7 +103,6 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 				{ watches, recipientsOf, receivers: () => receiversOf(current, network.name) },
 				{
 					...{ store, clock, steady, log, closers, observer, leastLateMs, runsOnce },
-					maxPending: config.maxPending,
 					mostBooks: MOST_BOOKS[config.statePlace.kind],
 					areTokensAsked: () => areTokensAsked(current, network),
 					tokensWanted: () => tokensWanted(current, network),
@@ -135,7 +134,6 @@ interface Surroundings {
 	readonly log: Log
 	readonly closers: Closers
 	readonly observer: Observer | undefined
-	readonly maxPending: number
 	/** See `MOST_BOOKS`. */
 	readonly mostBooks: number
 	readonly leastLateMs: number
@@ -152,7 +150,7 @@ interface Who {
 }
 
 function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surroundings: Surroundings): NetworkPoller {
-	const { store, clock, steady, closers, observer, maxPending } = surroundings
+	const { store, clock, steady, closers, observer } = surroundings
 	const { name } = network
 	const log = surroundings.log.child({ network: name })
 	const { chain, accounts, contracts, codes, fallback } = openChain(network, {
@@ -188,7 +186,7 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 			digest: sha256,
 			onScanned: (checkpoint) => observer?.scanned(name, checkpoint),
 			gaps: { keeper: createGapKeeper({ fallback, clock, log }), receivers },
-			room: () => roomFor(name, store, maxPending),
+			room: () => roomFor(name, store),
 		},
 		steady,
 		quietAfterMs: 2 * intervalMs,
@@ -197,17 +195,17 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
 		onStandby: () => observer?.stoodBy(name),
-		waitReason: () => tooManyWaiting(name, store, receivers(), maxPending),
+		waitReason: () => tooManyWaiting(name, store, receivers()),
 	})
 	return poller
 }
 
 /**
- * How many more deliveries of this network each receiver may queue before they are folded: half of `maxPending`, so
+ * How many more deliveries of this network each receiver may queue before they are folded: half of `MOST_PENDING`, so
  * that a flood is folded before it stops the scan, and only in the network that causes it.
  */
-async function roomFor(network: string, store: Store, maxPending: number): Promise<(receiver: string) => number> {
-	const most = Math.floor(maxPending / 2)
+async function roomFor(network: string, store: Store): Promise<(receiver: string) => number> {
+	const most = Math.floor(MOST_PENDING / 2)
 	const { receivers } = await store.summary()
 	const all = new Map([...receivers].map(([name, { pending, held, parked }]) => [name, pending + held + parked]))
 	// Counting by network is slow; do it only if all networks together exceed the limit.
@@ -215,18 +213,13 @@ async function roomFor(network: string, store: Store, maxPending: number): Promi
 	return (name) => most - (own.get(name) ?? 0)
 }
 
-async function tooManyWaiting(
-	network: string,
-	store: Store,
-	receivers: readonly string[],
-	maxPending: number,
-): Promise<string | null> {
+async function tooManyWaiting(network: string, store: Store, receivers: readonly string[]): Promise<string | null> {
 	let all = 0
 	for (const { pending, held, parked } of (await store.summary()).receivers.values()) all += pending + held + parked
-	if (all < maxPending) return null
-	const count = tooMuchWaits({ own: await store.waiting(network), all, receivers }, maxPending)
+	if (all < MOST_PENDING) return null
+	const count = tooMuchWaits({ own: await store.waiting(network), all, receivers }, MOST_PENDING)
 	if (count === null) return null
-	const words = `${count} deliveries wait for their receivers, and max_pending is ${maxPending}`
+	const words = `${count} deliveries wait for their receivers, and at most ${MOST_PENDING} may wait for one`
 	return `${words}; see \`tracewatch deliveries\``
 }
 

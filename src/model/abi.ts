@@ -8,16 +8,6 @@ export interface AbiInput {
 	readonly components?: readonly AbiInput[]
 }
 
-export interface AbiFunction {
-	readonly name: string
-	/** `transferOwnership(address)`. */
-	readonly signature: string
-	readonly inputs: readonly AbiInput[]
-}
-
-/** Functions that a network's ABI files describe, by selector: `0x` and four bytes. */
-export type KnownFunctions = ReadonlyMap<string, AbiFunction>
-
 /** Null where only the selector is known. */
 export interface WatchedFunction {
 	readonly signature: string | null

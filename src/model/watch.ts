@@ -1,6 +1,6 @@
 /** What is watched, and from which block on. */
 
-import type { KnownFunctions, WatchedCalls } from './abi.js'
+import type { WatchedCalls } from './abi.js'
 import type { Span } from './chain.js'
 import type { Address } from './glossary.js'
 import type { Kind } from './kind.js'
@@ -92,8 +92,6 @@ export interface Network {
 	readonly explorer: string | null
 	/** Tokens that the operator has named; absent: none. */
 	readonly tokens?: KnownTokens
-	/** Functions that the ABI files of the operator describe; absent: none. */
-	readonly abi?: KnownFunctions
 }
 
 /** The blocks in which one address is watched. */

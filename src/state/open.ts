@@ -22,7 +22,6 @@ export interface OpenStoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
 	/** For a database: other instances take over after an instance has not renewed its leases for this long. */
-	readonly leaseMs: number
 	/** How long history is kept; 0: not at all. Default: no rows are added, and existing ones stay. */
 	readonly historyMs?: number
 }
@@ -31,14 +30,11 @@ export interface OpenStoreOptions {
  * Opens the state, and creates it if necessary. A folder is locked until the store is closed. Throws StateError
  * `locked` (another process has the folder), `damaged`, `format` or `disk`.
  */
-export async function openStore(
-	place: StatePlace,
-	{ clock, log, leaseMs, historyMs }: OpenStoreOptions,
-): Promise<Store> {
+export async function openStore(place: StatePlace, { clock, log, historyMs }: OpenStoreOptions): Promise<Store> {
 	const also = { ...(log && { log }), ...(historyMs !== undefined && { historyMs }) }
 	if (place.kind === 'postgres') {
 		const { openPostgresStore } = await import('./postgres/postgresStore.js')
-		return await openPostgresStore(place.url, { clock, leaseMs, ...also })
+		return await openPostgresStore(place.url, { clock, ...also })
 	}
 	// Before the lock, which writes into the folder.
 	await mustBeOurFormat(place.dir)

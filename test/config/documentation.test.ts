@@ -115,8 +115,6 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 		// Where the example names the watchlists itself.
 		'treasury.yaml': lists,
 		'exchange.yaml': lists,
-		'tokens.json': '{"tokens": []}',
-		'abi/safe.json': '[]',
 		...Object.fromEntries(
 			['', 'watchlists/'].flatMap((at) => [
 				[`${at}exchange.csv`, file],
@@ -144,8 +142,8 @@ function bounds(): readonly Bounds[] {
 }
 
 describe('docs/configuration.md', () => {
-	test('names the bounds of many keys', () => {
-		expect(bounds().length).toBeGreaterThan(5)
+	test('names the bounds of several keys', () => {
+		expect(bounds().length).toBeGreaterThan(2)
 	})
 
 	test.each(Object.entries(sections))(

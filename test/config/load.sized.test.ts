@@ -108,8 +108,6 @@ describe('loadConfig', () => {
 					keepsBooks: true,
 					keepsListedBooks: false,
 					requestsPerSecond: null,
-					maxAnswerBytes: 1_000_000_000,
-					mostLogProofs: null,
 					confirmations: 0,
 					settle: 'finalized',
 					stallAfterMs: 600_000,
@@ -144,10 +142,8 @@ describe('loadConfig', () => {
 				named: { file: 'tracewatch.yaml', line: 21, column: 13 },
 			},
 			statePlace: { kind: 'folder', dir: join(folder, 'state') },
-			leaseMs: 30_000,
 			addressFiles: [],
 			heartbeatUrl: null,
-			maxPending: 10_000,
 			http: { host: '127.0.0.1', port: 9464 },
 			watches: [
 				{
@@ -189,8 +185,6 @@ describe('loadConfig', () => {
 				keepsBooks: true,
 				keepsListedBooks: false,
 				requestsPerSecond: null,
-				maxAnswerBytes: 1_000_000_000,
-				mostLogProofs: null,
 				confirmations: 0,
 				settle: 'finalized',
 				stallAfterMs: 600_000,

@@ -17,7 +17,7 @@ beforeEach(() => {
 	mkdirSync(join(folder, 'watchlists'))
 })
 
-function write(network: string, watch = '', list?: string, chainId = 1): void {
+function write(network: string, watch = '', chainId = 1): void {
 	const settings = `networks:
   - name: ethereum
     chain_id: ${chainId}
@@ -28,7 +28,6 @@ ${network}receivers:
 	writeFileSync(join(folder, 'tracewatch.yaml'), settings)
 	const watchlist = `network: ethereum\nreceivers: [hook]\nwatches:\n  - address: "${watched}"\n${watch}`
 	writeFileSync(join(folder, 'watchlists/a.yaml'), watchlist)
-	if (list !== undefined) writeFileSync(join(folder, 'list.json'), list)
 }
 const load = () => loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
 const known = `    tokens:
@@ -60,22 +59,6 @@ describe('what is read', () => {
 	test('default: a network that names none', async () => {
 		write('')
 		expect((await load()).networks[0]).not.toHaveProperty('tokens')
-	})
-
-	test('behavior: a list brings those of the chain, and the settings come first', async () => {
-		const list = {
-			name: 'A list',
-			tokens: [
-				{ chainId: 1, address: usdc, symbol: 'USD Coin', decimals: 6, name: 'x', logoURI: 'ipfs://x' },
-				{ chainId: 1, address: dai, symbol: 'DAI', decimals: 18 },
-				{ chainId: 1, address: `0x${'f'.repeat(39)}e`, symbol: 'ETH', decimals: 18 },
-				{ chainId: 137, address: 'whatever' },
-			],
-		}
-		const own = `    token_list: list.json\n    tokens: [{symbol: USDC, address: "${usdc}", decimals: 6}]\n`
-		write(own, '', JSON.stringify(list))
-		const { networks } = await load()
-		expect([...(networks[0]?.tokens?.values() ?? [])].map(({ symbol }) => symbol)).toEqual(['USDC', 'DAI'])
 	})
 
 	test.each([
@@ -117,27 +100,9 @@ describe('error:', () => {
 			`    tokens: [{symbol: USDC, address: "${usdc}", decimals: 6, min_amount: 1 gwei}]\n`,
 			'tracewatch.yaml:5: `min_amount` must be a number of whole tokens, such as 100 or 0.5',
 		],
-		[
-			'a list that is not there',
-			'    token_list: nowhere.json\n',
-			'tracewatch.yaml:5: `token_list`: the file nowhere.json cannot be read: it does not exist',
-		],
 		['an unknown key', `    tokens: [{name: USDC, address: "${usdc}"}]\n`, 'tracewatch.yaml:5: unknown key `name`'],
 	])('%s', async (_, network, message) => {
 		write(network)
-		expect((await problems()).join('\n')).toContain(message)
-	})
-
-	test.each([
-		['not JSON', 'tokens: []', 'list.json:1: the file is not JSON in UTF-8'],
-		['no list', '[]', 'list.json:1: the file has no list `tokens`: it is no token list'],
-		[
-			'a wrong address',
-			JSON.stringify({ tokens: [{ chainId: 1, address: '0x12', symbol: 'X', decimals: 1 }] }),
-			'list.json:1: token 0 of the list: its address, symbol or decimals must be an address',
-		],
-	])('a token list: %s', async (_, list, message) => {
-		write('    token_list: list.json\n', '', list)
 		expect((await problems()).join('\n')).toContain(message)
 	})
 

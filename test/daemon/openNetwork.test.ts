@@ -12,8 +12,6 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			rpc: [node.url],
 			ws: [],
 			requestsPerSecond: 1,
-			maxAnswerBytes: 1_000_000,
-			mostLogProofs: null,
 			isPrivate: false,
 			keepsBooks: true,
 			keepsListedBooks: false,

@@ -1,4 +1,4 @@
-// Calls as a person has them: ABI files, `check`, `run` to a webhook, `replay`, `explain`.
+// Calls as a person has them: `check`, `run` to a webhook, `replay`, `explain`.
 
 import { expect, onTestFinished, test } from 'vitest'
 import { toChecksum } from '../../src/config/address.js'
@@ -21,14 +21,11 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 	await node.rpc('anvil_setCode', [singleton, puppetCode])
 	await node.rpc('anvil_setCode', [helper, assemble('STOP')])
 	const hook = await hookServer()
-	const inputs = [
-		{ name: 'to', type: 'address' },
-		{ name: 'amount', type: 'uint256' },
-	]
 	const site = siteOf({
-		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, '    abi: abi\n'),
-		'abi/vault.json': JSON.stringify([{ type: 'function', name: 'sweep', inputs }]),
-		'watchlists/a.yaml': watchlist([`{address: "${safe}", label: Safe, calls: [sweep], failed_calls: false}`]),
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		'watchlists/a.yaml': watchlist([
+			`{address: "${safe}", label: Safe, calls: ["sweep(address to, uint256 amount)"], failed_calls: false}`,
+		]),
 	})
 	const check = await site.run(['check'])
 	expect(check.code, check.stderr).toBe(0)

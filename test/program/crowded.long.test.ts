@@ -1,5 +1,6 @@
 // A watched contract pays out more than a receiver takes, and what leaves a watch is never folded: its alerts wait for
 // that receiver, and nothing else waits: neither the other receiver of the same network nor another network.
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { bystander, contract, startFloodNode } from '../support/floodNode.js'
 import { freePort } from '../support/freePort.js'
@@ -14,7 +15,7 @@ test('behavior: a flood that one receiver does not take silences no one else', a
 	const here = openSite({
 		'tracewatch.yaml':
 			`networks:\n  - {name: cheap, chain_id: 1, rpc: ["${cheap.url}"], schedule: "* * * * * *", proof: off}\n` +
-			`  - {name: dear, chain_id: 1, rpc: ["${dear.url}"], schedule: "* * * * * *"}\nmax_pending: 100\n` +
+			`  - {name: dear, chain_id: 1, rpc: ["${dear.url}"], schedule: "* * * * * *"}\n` +
 			`http: 127.0.0.1:${port}\nreceivers:\n` +
 			`  - {name: flooded, type: webhook, url: "${flooded.origin}"}\n` +
 			`  - {name: quiet, type: webhook, url: "${quiet.origin}"}\n`,
@@ -30,7 +31,10 @@ test('behavior: a flood that one receiver does not take silences no one else', a
 	flooded.answer = () => 503
 	cheap.head = 100
 	dear.head = 100
-	const running = here.start(['run'])
+	const running = here.start(['run'], {
+		NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
+		SMALL_FIGURES: 'MOST_PENDING=100',
+	})
 	for (const network of ['cheap', 'dear']) {
 		await running.line((line) => line.msg === 'coverage changed' && line.network === network)
 	}

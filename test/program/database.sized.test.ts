@@ -1,6 +1,7 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
@@ -33,12 +34,17 @@ beforeEach(async () => {
 /** Each instance in a folder of its own, as on a machine of its own. No lease runs out but of one that is gone. */
 function site(more = ''): Site {
 	return siteOf({
-		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\nlease: 15s\n${more}`,
+		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\n${more}`,
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 	})
 }
 
-const env = () => ({ DATABASE_URL: url })
+const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
+const env = () => ({
+	DATABASE_URL: url,
+	NODE_OPTIONS: `--import ${smallFigures}`,
+	SMALL_FIGURES: 'LEASE_MS=15000',
+})
 const start = (): Running => site().start(['run'], env())
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))

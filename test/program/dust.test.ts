@@ -1,17 +1,23 @@
 // A stranger's dust stops no scan and holds up no theft; what is not sent by itself is told by count and sum.
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-test('error: three hundred dust payments before a theft, with a small max_pending', async () => {
+const env = {
+	NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
+	SMALL_FIGURES: 'MOST_PENDING=100',
+}
+
+test('error: three hundred dust payments before a theft, where few deliveries may wait', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const here = siteOf({
-		'tracewatch.yaml': `max_pending: 100\n${settings(node.url, { hook: hook.origin })}`,
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`]),
 	})
-	const running = here.start(['run'])
+	const running = here.start(['run'], env)
 	await polled(running)
 	// Nothing is taken until the theft waits too: then it stands before the dust, however slow the machine is.
 	const theft = running.line(({ msg, direction }) => msg === 'alert' && direction === 'out')

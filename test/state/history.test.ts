@@ -36,7 +36,7 @@ describe.each(places)('history in %s', (_, make) => {
 	})
 
 	const open = (historyMs: number | undefined = keepMs) =>
-		openStore(place, { clock, leaseMs: 30_000, ...(historyMs === undefined ? {} : { historyMs }) })
+		openStore(place, { clock, ...(historyMs === undefined ? {} : { historyMs }) })
 
 	async function rows(query: HistoryQuery = {}, below: string | null = null): Promise<readonly HistoryRow[]> {
 		const reader = await openHistory(place, clock)
@@ -151,7 +151,7 @@ describe.each(places)('history in %s', (_, make) => {
 		await store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 		await store.resolve([{ id: 'a', result: 'delivered' }])
 		await store.close()
-		store = await openStore(place, { clock, leaseMs: 30_000 })
+		store = await openStore(place, { clock })
 		await store.resolve([{ id: 'b', result: 'delivered' }])
 		await store.close()
 		expect((await rows()).map(({ id }) => id)).toEqual(['a'])
@@ -165,7 +165,7 @@ describe.each(places)('history in %s', (_, make) => {
 
 	test('behavior: what is older than it is kept for is forgotten', async () => {
 		const now = { ms: clock() - 100 * 86_400_000 }
-		const early = { clock: () => now.ms, leaseMs: 30_000, historyMs: keepMs }
+		const early = { clock: () => now.ms, historyMs: keepMs }
 		let store = await openStore(place, early)
 		await store.post([deliveryOf('old')])
 		await store.resolve([{ id: 'old', result: 'delivered' }])

@@ -29,7 +29,7 @@ test.each([
 	const contents = () =>
 		Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]))
 	for (const act of [
-		() => openStore(place, { clock, leaseMs: 1_000 }),
+		() => openStore(place, { clock }),
 		() => peek(place, clock),
 		() => fillPlace(place, { state: emptyState, coverage: emptyCoverage }, clock),
 	]) {

@@ -31,7 +31,7 @@ afterAll(() => server?.stop())
 
 /** The one that the database has too. */
 const clock = Date.now
-const options = { clock, leaseMs: 30_000 }
+const options = { clock }
 
 let folder: string
 beforeEach(async () => {

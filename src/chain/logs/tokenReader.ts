@@ -84,7 +84,7 @@ const WHOLE_SPAN = 3n
 const MOST_ASKED = 3_000
 
 export function createTokenReader(options: TokenReaderOptions): TokenReader {
-	const { chainId, known, isPrivate, clock, log, mostProved = null, random = Math.random } = options
+	const { chainId, known, isPrivate, clock, log, mostProved, random = Math.random } = options
 	const { wanted = () => null } = options
 	const suspectsOf = createBloomSuspects<Rpc>(isRootKnown(chainId))
 	const noteProofs = createLogProofs(options)
@@ -173,7 +173,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const seen = doubtful.length === 0 ? null : ((await askAnother?.(witness)) ?? null)
 		const suspects = seen === null ? new Set<bigint>() : await blocksThatDiffer(seen, found)
 		const rest = doubtful.filter(({ number }) => !suspects.has(number))
-		const most = mostProvedOf(mostProved, seen !== null)
+		const most = mostProved ?? mostProvedOf(seen !== null)
 		const drawn = new Set(sample(rest, most, random))
 		const proved = headers.filter((header) => suspects.has(header.number) || drawn.has(header))
 		const { blocks, events: inBlocks } = await readWhole(rpc, proved, question, signal)

@@ -131,7 +131,7 @@ async function readBody(
 	}
 	const body = reader.end()
 	if (body === null) {
-		throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes, which \`max_answer\` allows`)
+		throw new HttpFailure('too-large', `the answer is larger than ${limit} bytes`)
 	}
 	return body
 }

@@ -8,13 +8,13 @@ import { openStore } from '../../state/open.js'
  * under the folder's lock. A database is always changed here. `ask` resolves to null when no daemon runs.
  */
 export async function besideDaemon(
-	{ statePlace, leaseMs, historyMs }: StateSettings,
+	{ statePlace, historyMs }: StateSettings,
 	ask: (stateDir: string) => Promise<number | null>,
 	work: (store: Store) => Promise<number>,
 ): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
 	if (count !== null) return count
-	const options = { clock: Date.now, leaseMs, ...(historyMs === undefined ? {} : { historyMs }) }
+	const options = { clock: Date.now, ...(historyMs === undefined ? {} : { historyMs }) }
 	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
 		// The daemon was still starting at the first attempt, and holds the lock now.
 		const late = isHeld(error) && statePlace.kind === 'folder' ? await ask(statePlace.dir) : null

@@ -6,14 +6,12 @@
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../../errors.js'
-import type { KnownFunctions } from '../../model/abi.js'
 import type { StatePlace } from '../../model/state.js'
 import type { KnownTokens } from '../../model/token.js'
 import type { Network } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
 import type { Place } from '../yaml/yaml.js'
-import { readAbi } from './abiFolder.js'
 import { fallbackProblems } from './fallbackProblems.js'
 import { interpolate } from './interpolate.js'
 import { hideSecrets, secretsOf } from './secrets.js'
@@ -41,13 +39,6 @@ export interface NetworkSettings extends Network {
 	readonly keepsListedBooks: boolean
 	/** Limit for each endpoint; null: no limit. */
 	readonly requestsPerSecond: number | null
-	/** Maximum size of one answer. */
-	readonly maxAnswerBytes: number
-	/**
-	 * In a catch-up of more than 3 blocks, how many of each 500 blocks are read whole to prove that no log is missing.
-	 * Infinity: all blocks whose headers do not rule logs out. Null: decided by the cost.
-	 */
-	readonly mostLogProofs: number | null
 	/**
 	 * ws:// or wss:// endpoints in order of preference. Empty: polls start by the schedule alone. The paths may contain
 	 * keys.
@@ -95,16 +86,10 @@ export interface Settings {
 	readonly receivers: readonly ReceiverSettings[]
 	readonly watchlists: WatchlistPlace
 	readonly statePlace: StatePlace
-	/**
-	 * Time in ms without a sign of life from an instance after which another one takes over its networks and deliveries.
-	 */
-	readonly leaseMs: number
 	/** How long sent deliveries are kept, in ms; 0: not at all. */
 	readonly historyMs: number
 	/** URL fetched while all networks make progress; null: none. */
 	readonly heartbeatUrl: string | null
-	/** When this many deliveries about one network wait for one receiver, the network is not polled. */
-	readonly maxPending: number
 	readonly http: { readonly host: string; readonly port: number } | null
 	/** Null: the pages are served on loopback only. */
 	readonly httpPassword: string | null
@@ -146,14 +131,11 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		...fallbackProblems(source, value),
 	]
 	// A scalar whose variable is missing is reported once, not also as an invalid URL or number.
-	const tokens = 'data' in checked ? await tokensOf(checked.data.networks, source, path, cwd) : null
-	const abis = 'data' in checked ? await abisOf(checked.data.networks, source, path, cwd) : null
+	const tokens = 'data' in checked ? tokensOf(checked.data.networks, source) : null
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const all = atMost(
-		inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? []), ...(abis?.problems ?? [])]),
-	).map((problem) => {
+	const all = atMost(inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? [])])).map((problem) => {
 		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
@@ -167,16 +149,12 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
-		networks: data.networks.map((network, index) =>
-			networkOf(network, tokens.byNetwork[index], abis?.byNetwork[index]),
-		),
+		networks: data.networks.map((network, index) => networkOf(network, tokens.byNetwork[index])),
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
 		statePlace: statePlaceOf(data.state, dirname(path)),
-		leaseMs: data.lease,
 		historyMs: data.history,
 		heartbeatUrl: data.heartbeat_url,
-		maxPending: data.max_pending,
 		http: data.http,
 		httpPassword: data.http_password,
 		secrets: secretsOf(data, filled),
@@ -188,28 +166,13 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 type NetworkWritten = z.output<typeof settingsSchema>['networks'][number]
 
 /** The known tokens of each network, in the order of the networks. */
-async function tokensOf(networks: readonly NetworkWritten[], source: Source, path: string, cwd: string) {
+function tokensOf(networks: readonly NetworkWritten[], source: Source) {
 	const byNetwork: KnownTokens[] = []
 	const problems: Problem[] = []
 	for (const [index, written] of networks.entries()) {
-		const { chain_id: chainId, token_list: list } = written
-		const listPath = list === null ? null : resolve(dirname(path), list)
-		const read = await readTokens({ chainId, written, listPath, source, at: ['networks', index], cwd })
+		const read = readTokens({ chainId: written.chain_id, written: written.tokens, source, at: ['networks', index] })
 		byNetwork.push(read.tokens)
 		problems.push(...read.problems)
-	}
-	return { byNetwork, problems }
-}
-
-/** The functions of each network's ABI files, in the order of the networks. */
-async function abisOf(networks: readonly NetworkWritten[], source: Source, path: string, cwd: string) {
-	const byNetwork: KnownFunctions[] = []
-	const problems: Problem[] = []
-	for (const [index, { abi }] of networks.entries()) {
-		const read = abi === null ? null : await readAbi(resolve(dirname(path), abi), cwd)
-		byNetwork.push(read?.functions ?? new Map())
-		for (const message of read?.problems ?? [])
-			problems.push(source.problem(['networks', index, 'abi'], `\`abi\`: ${message}`))
 	}
 	return { byNetwork, problems }
 }
@@ -219,26 +182,20 @@ function networkOf(
 		chain_id,
 		stall_after,
 		requests_per_second: requestsPerSecond,
-		max_answer: maxAnswerBytes,
 		private: isPrivate,
 		proof,
 		tokens: _tokens,
-		token_list: _list,
-		abi: _abi,
-		log_proof: mostLogProofs,
 		...network
 	}: NetworkWritten,
 	tokens: KnownTokens | undefined,
-	abi: KnownFunctions | undefined,
 ): NetworkSettings {
 	const stallAfter = stallAfterMs({ ...network, stall_after })
 	// Balances are asked for by address, and a private network never sends addresses.
 	const keepsBooks = proof === 'auto' && !isPrivate
 	const keepsListedBooks = proof === 'auto' && isPrivate
-	const asked = { requestsPerSecond, maxAnswerBytes, mostLogProofs, isPrivate, keepsBooks, keepsListedBooks }
+	const asked = { requestsPerSecond, isPrivate, keepsBooks, keepsListedBooks }
 	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
-	const described = abi === undefined || abi.size === 0 ? {} : { abi }
-	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named, ...described }
+	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

@@ -12,7 +12,6 @@ import {
 	readPassword,
 	readRate,
 	readSettle,
-	readSize,
 	readSwitch,
 	readWholeNumber,
 	readWsUrl,
@@ -20,7 +19,7 @@ import {
 import { list, oneOrMore, orNull, section, text } from '../words.js'
 import { longestGapMs, readSchedule, stepsInWords } from './cron.js'
 import { receiverSchema } from './receiverSchema.js'
-import { readLease, readState } from './statePlace.js'
+import { readState } from './statePlace.js'
 import { tokenKeys } from './tokenSchema.js'
 
 /**
@@ -100,14 +99,6 @@ const network = section({
 		type: ['number', 'string'],
 		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
 	}),
-	max_answer: text(readSize)
-		.default(1_000_000_000)
-		.meta({
-			type: 'string',
-			description:
-				'Most bytes of one answer of an endpoint, such as 4GB. Large answers are read as they come, ' +
-				'and little of them is kept in memory. Default: 1GB.',
-		}),
 	confirmations: text(readConfirmations)
 		.default(0)
 		.meta({
@@ -170,14 +161,6 @@ export const settingsSchema = section({
 				'Folder of the state file, or postgres://user:password@host/database for several instances that share one ' +
 				'state. Default: state.',
 		}),
-	lease: text(readLease)
-		.default(30_000)
-		.meta({
-			type: 'string',
-			description:
-				'With several instances: time without a sign of life from one after which another takes over what it did, ' +
-				'such as 30s. Default: 30s.',
-		}),
 	history: text(readKeeping)
 		.default(90 * 86_400_000)
 		.meta({
@@ -190,12 +173,6 @@ export const settingsSchema = section({
 		description:
 			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
 	}),
-	max_pending: text((value) => readWholeNumber(value, 1_000_000, 1))
-		.default(10_000)
-		.meta({
-			type: ['integer', 'string'],
-			description: 'Deliveries about one network to one receiver that may wait. Default: 10000.',
-		}),
 	http_password: orNull(text(readPassword)).meta({
 		description:
 			'Asked for before a page is shown, also on another address than loopback, where there are none without it; a ' +

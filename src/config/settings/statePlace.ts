@@ -1,7 +1,6 @@
 /** Where the state is stored: in a folder, or in a PostgreSQL database that several instances share. */
 import { resolve } from 'node:path'
 import type { StatePlace } from '../../model/state.js'
-import { readDuration } from '../duration.js'
 import { readLine, readPostgresUrl } from '../values.js'
 import { shown } from '../yaml/sourceFile.js'
 
@@ -25,14 +24,4 @@ export function statePlaceInWords(place: StatePlace, cwd?: string): string {
 	if (place.kind === 'folder') return cwd === undefined ? place.dir : shown(place.dir, cwd)
 	const { host, pathname, searchParams } = new URL(place.url)
 	return `the database ${pathname.slice(1)} at ${host || searchParams.get('host')}`
-}
-
-/**
- * Reads the lease in milliseconds, 3 s to 10 min. With a shorter lease a brief pause of the machine loses it; with a
- * longer one nothing is scanned for too long after an instance died.
- */
-export function readLease(text: string): number {
-	const ms = readDuration(text)
-	if (ms >= 3_000 && ms <= 600_000) return ms
-	throw new RangeError('must be at least 3s and at most 10m')
 }

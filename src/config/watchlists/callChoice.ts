@@ -1,7 +1,6 @@
 import { quoted } from '../../base/text/quoted.js'
-import type { KnownFunctions, WatchedCalls, WatchedFunction } from '../../model/abi.js'
+import type { WatchedCalls, WatchedFunction } from '../../model/abi.js'
 import { readFunction } from '../abiFunction.js'
-import { suggestion } from '../words.js'
 
 /** The result of reading `calls` of a watch. The `index` of a fault is its position in the list. */
 export interface CallsRead {
@@ -10,14 +9,14 @@ export interface CallsRead {
 	readonly faults: readonly { readonly index: number; readonly message: string }[]
 }
 
-/** `abi` null: the network's ABI files are unknown, and names are not checked. */
-export function readCallChoice(written: readonly string[] | null, abi: KnownFunctions | null): CallsRead {
+export function readCallChoice(written: readonly string[] | null): CallsRead {
 	if (written === null) return { functions: null, faults: [] }
 	const functions = new Map<string, WatchedFunction>()
 	const faults: { index: number; message: string }[] = []
 	for (const [index, one] of written.entries()) {
 		try {
-			for (const [selector, found] of functionsOf(one.trim(), abi)) functions.set(selector, found)
+			const { selector, ...found } = functionOf(one.trim())
+			functions.set(selector, found)
 		} catch (error) {
 			if (!(error instanceof RangeError)) throw error
 			faults.push({ index, message: `an entry of \`calls\` ${error.message}` })
@@ -26,19 +25,9 @@ export function readCallChoice(written: readonly string[] | null, abi: KnownFunc
 	return { functions, faults }
 }
 
-/** By signature, selector, or the name of functions in the ABI files; those give the names of the arguments. */
-function functionsOf(text: string, abi: KnownFunctions | null): readonly (readonly [string, WatchedFunction])[] {
-	if (/^0x[0-9a-f]{8}$/i.test(text)) {
-		const selector = text.toLowerCase()
-		return [[selector, abi?.get(selector) ?? { signature: null, inputs: null }]]
-	}
-	if (text.includes('(')) {
-		const { selector, signature, inputs } = readFunction(`function ${text.replace(/^function /, '')}`)
-		return [[selector, abi?.get(selector) ?? { signature, inputs }]]
-	}
-	const named = [...(abi ?? [])].filter(([, { name }]) => name === text)
-	if (named.length > 0 || abi === null) return named
-	const names = [...new Set([...abi.values()].map(({ name }) => name))]
-	const hint = names.length === 0 ? '; the network has no `abi` files' : suggestion(text, names)
-	throw new RangeError(`is no signature, no selector and no function of the ABI files: ${quoted(text)}${hint}`)
+/** By signature or selector. A signature may name the arguments. */
+function functionOf(text: string): WatchedFunction & { readonly selector: string } {
+	if (/^0x[0-9a-f]{8}$/i.test(text)) return { selector: text.toLowerCase(), signature: null, inputs: null }
+	if (text.includes('(')) return readFunction(`function ${text.replace(/^function /, '')}`)
+	throw new RangeError(`is no signature such as pause() and no selector such as 0x8456cb59: ${quoted(text)}`)
 }

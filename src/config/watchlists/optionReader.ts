@@ -2,7 +2,6 @@ import { parseAmount } from '../../base/amount.js'
 import { quoted } from '../../base/text/quoted.js'
 import type { Problem } from '../../errors.js'
 import { noTokens } from '../../kinds/tokenRules.js'
-import type { KnownFunctions } from '../../model/abi.js'
 import type { KnownTokens } from '../../model/token.js'
 import { type Coin, listAt, type Names, at as valueAt } from '../names.js'
 import { suggestion } from '../words.js'
@@ -45,7 +44,7 @@ export function createOptionReader({ source, names, coin, problems }: OptionRead
 		}
 		const tokens = readTokenChoice(written?.tokens ?? null, coin === null ? null : (coin.tokens ?? noTokensOf(coin)))
 		for (const { index, message } of tokens.faults) problems.push(source.problem([...at, 'tokens', index], message))
-		const calls = readCallChoice(written?.calls ?? null, coin === null ? null : (coin.abi ?? noFunctionsOf(coin)))
+		const calls = readCallChoice(written?.calls ?? null)
 		for (const { index, message } of calls.faults) problems.push(source.problem([...at, 'calls', index], message))
 		if (written === null) return base
 		const read = { ...amounts, tokens: tokens.choice, functions: calls.functions }
@@ -64,10 +63,6 @@ export function createOptionReader({ source, names, coin, problems }: OptionRead
 /** Null where the network's tokens are unknown. */
 function noTokensOf({ tokens }: Coin): KnownTokens | null {
 	return tokens === null ? null : noTokens
-}
-
-function noFunctionsOf({ tokens }: Coin): KnownFunctions | null {
-	return tokens === null ? null : new Map()
 }
 
 /** Why no call could ever cause an alert; null when one can. */

@@ -32,7 +32,7 @@ export const usual: Options = Object.freeze({
 	fromBlock: null,
 })
 
-/** Options that depend on the network's coin, tokens and ABI; null: not set. */
+/** Options that depend on the network's coin and tokens, and functions; null: not set. */
 export interface OptionsRead {
 	readonly minValueWei: bigint | null
 	readonly belowWei: bigint | null

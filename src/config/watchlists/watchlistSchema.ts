@@ -58,8 +58,8 @@ const options = {
 	}),
 	calls: orNull(list(text(readLine))).meta({
 		description:
-			'Functions whose calls are reported, at any depth: signatures such as pause(), selectors such as ' +
-			'0x8456cb59, or names of functions in the files of `abi` of the network. Default: none.',
+			'Functions whose calls are reported, at any depth: signatures such as pause() or sweep(address to), ' +
+			'selectors such as 0x8456cb59. Default: none.',
 	}),
 	failed_calls: orNull(text(readSwitch)).meta({
 		type: 'boolean',

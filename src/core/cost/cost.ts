@@ -73,11 +73,11 @@ export function areBlocksCheaper(
 const DRAWN = 16
 
 /**
- * How many blocks are proved by their receipts. `setting` null: all, unless a second endpoint gave the same logs; each
- * then costs as much as near the head.
+ * How many blocks are proved by their receipts: all, unless a second endpoint gave the same logs; each then costs as
+ * much as near the head.
  */
-export function mostProvedOf(setting: number | null, hasWitness: boolean): number {
-	return setting ?? (hasWitness ? DRAWN : Number.POSITIVE_INFINITY)
+export function mostProvedOf(hasWitness: boolean): number {
+	return hasWitness ? DRAWN : Number.POSITIVE_INFINITY
 }
 
 /**

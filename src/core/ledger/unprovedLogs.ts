@@ -52,9 +52,7 @@ const BACKFILL =
 const BLANK =
 	'a watched contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing ' +
 	'moved'
-const UNREAD =
-	'one endpoint has given them, and their headers do not rule it out; a second endpoint or `log_proof: all` proves ' +
-	'such blocks'
+const UNREAD = 'one endpoint has given them, and their headers do not rule it out; a second endpoint proves such blocks'
 const ONCE = 'no endpoint gives it again, most often since the node has pruned it; what was sent of it stands'
 const UNCOVERED =
 	'it has more authorisations (EIP-7702) than are read, or they could not be read, and the code of the watches could ' +

@@ -12,6 +12,9 @@ export interface Backlog {
 	readonly receivers: readonly string[]
 }
 
+/** Deliveries about one network that may wait for one receiver; from half of it on, floods are folded. */
+export const MOST_PENDING = 10_000
+
 /** While one of its receivers has room, a network goes on up to this multiple of `most`. */
 const withRoom = 4
 /** Above this multiple of `most` in total, networks with a large share of the deliveries wait. */

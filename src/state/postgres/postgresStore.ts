@@ -36,8 +36,8 @@ import { createNetworks } from './networks/networks.js'
 export interface PostgresStoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
-	/** Other instances take over after an instance has not renewed its leases for this long. */
-	readonly leaseMs: number
+	/** Default: `LEASE_MS`. */
+	readonly leaseMs?: number
 	/** Interval of renewals; default: a third of `leaseMs`. */
 	readonly renewEveryMs?: number
 	/** Name of this instance in the database; default: host name and process id. */
@@ -49,12 +49,14 @@ export interface PostgresStoreOptions {
 }
 
 const CONNECTIONS = 6
+/** Other instances take over after an instance has not renewed its leases for this long. */
+const LEASE_MS = 30_000
 const LEAST_STANDSTILL_MS = 500
 const GIVE_BACK_MS = 3_000
 
 /** Opens the state, and creates the tables if necessary. Throws StateError. */
 export async function openPostgresStore(url: string, options: PostgresStoreOptions): Promise<Store> {
-	const { clock, log, leaseMs, renewEveryMs = leaseMs / 3, skewMs = null, historyMs } = options
+	const { clock, log, leaseMs = LEASE_MS, renewEveryMs = leaseMs / 3, skewMs = null, historyMs } = options
 	const keepsHistory = historyMs !== undefined && historyMs > 0
 	// Two instances with the same name must not share an owner.
 	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`

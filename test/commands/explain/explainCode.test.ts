@@ -25,7 +25,7 @@ const forwards = (code: string) =>
 
 const settings: NetworkSettings = {
 	...testNetwork,
-	...{ rpc: [], ws: [], requestsPerSecond: 1_000, maxAnswerBytes: 10_000_000, mostLogProofs: null },
+	...{ rpc: [], ws: [], requestsPerSecond: 1_000 },
 	...{ isPrivate: false, keepsBooks: false, keepsListedBooks: false, source: 'auto' },
 	...{ schedule: '* * * * * *', stallAfterMs: null },
 }

@@ -130,10 +130,9 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, ' +
 			'n5, n6, n7, n8',
 	],
-	'stall-heartbeat-pending': [
+	'stall-heartbeat': [
 		'4:18: `stall_after` must be a time such as 90s, 10m, 2h or 1d',
 		'13:16: `heartbeat_url` must be a URL that begins with http:// or https://, such as https://host/path',
-		'14:14: `max_pending` must be at least 1',
 	],
 	'tab-as-indent': ['3:1: a tab stands here; YAML is indented with spaces only'],
 	'two-documents': ['5:1: a second document begins here; one file holds one: drop the line `---`'],

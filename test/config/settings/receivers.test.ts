@@ -276,8 +276,6 @@ describe('networks', () => {
 	test.each([
 		['requests_per_second: 10', { requestsPerSecond: 10 }],
 		['requests_per_second: 0.5', { requestsPerSecond: 0.5 }],
-		['max_answer: 4GB', { maxAnswerBytes: 4_000_000_000 }],
-		['max_answer: 500 MB', { maxAnswerBytes: 500_000_000 }],
 		['private: true', { isPrivate: true }],
 		['private: true, source: trace_block', { isPrivate: true, source: 'trace_block' }],
 		['private: false, source: trace_filter', { isPrivate: false }],
@@ -291,8 +289,6 @@ describe('networks', () => {
 		['requests_per_second: 0', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `0`'],
 		['requests_per_second: fast', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `fast`'],
 		['requests_per_second: -1', '`requests_per_second` must be a number above 0, such as 10 or 0.5, not `-1`'],
-		['max_answer: 0MB', '`max_answer` must be a size from 1MB to 64GB, such as 500MB or 4GB, not `0MB`'],
-		['max_answer: 65GB', '`max_answer` must be a size from 1MB to 64GB, such as 500MB or 4GB, not `65GB`'],
 		['private: yes', '`private` must be true or false, not `yes`'],
 		[
 			'private: true, source: trace_filter',

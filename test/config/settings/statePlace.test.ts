@@ -34,9 +34,8 @@ describe('state', () => {
 		],
 		['state: "postgresql:///watch?host=/run/postgresql"', 'the database watch at /run/postgresql'],
 	])('%s is a database', async (line, words) => {
-		const config = await load(`${line}\nlease: 5s`)
+		const config = await load(line)
 		expect(config.statePlace).toEqual({ kind: 'postgres', url: /postgres[^"]*/.exec(line)?.[0] })
-		expect(config.leaseMs).toBe(5_000)
 		const shown = describeConfig(config, folder).join('\n')
 		expect(shown).toContain(`state in ${words}`)
 		const scrubber = createScrubber()
@@ -53,8 +52,6 @@ describe('state', () => {
 			'`state` must begin with postgres:// or postgresql://; mysql:// is not supported here',
 		],
 		['state: postgres://tw:CANARY@db', '`state` must name a database, such as postgres://user:password@host/database'],
-		['lease: 1s', '`lease` must be at least 3s and at most 10m'],
-		['lease: soon', '`lease` must be a time such as 90s, 10m, 2h or 1d'],
 	])('%s is refused', async (line, message) => {
 		const refused = await load(line).catch((error: unknown) => error)
 		expect(refused).toMatchObject({ message: `tracewatch.yaml:5:${line.indexOf(' ') + 2}: ${message}` })

@@ -44,7 +44,7 @@ describe('blocks whose logs nothing proves', () => {
 			'of 2 blocks from 12 to 14 is missing: their receipts were read whole, but their headers name them in no way ' +
 				'that this version knows; look for a newer one',
 			'of 2 blocks from 10 to 11 is missing: one endpoint has given them, and their headers do not rule it out; a ' +
-				'second endpoint or `log_proof: all` proves such blocks',
+				'second endpoint proves such blocks',
 		])
 	})
 

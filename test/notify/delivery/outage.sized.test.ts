@@ -35,7 +35,7 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 	const clock = () => at.nowMs
 	type Kill = (act: () => Promise<unknown>) => Promise<unknown>
 	const during = async <T>(act: (store: Store, troubles: TroubleBook) => Promise<T>): Promise<T> => {
-		const store = await openStore(place, { clock, log: silent, leaseMs: 60_000 })
+		const store = await openStore(place, { clock, log: silent })
 		const troubles = await openTroubles(place, ['hook', 'desk'], silent)
 		try {
 			return await act(store, troubles)
