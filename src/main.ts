@@ -21,7 +21,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	explain: async () => (await import('./commands/explain/explain.js')).explain,
 	deliveries: async () => (await import('./commands/state/deliveries.js')).deliveries,
 	gaps: async () => (await import('./commands/state/gaps.js')).gaps,
-	history: async () => (await import('./commands/state/history.js')).history,
 	state: async () => (await import('./commands/state/state.js')).state,
 	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
@@ -37,6 +36,14 @@ const removedCommands: Readonly<Record<string, string>> = {
 	demo: '`npm run demo` in a clone plays it',
 	schema: 'the JSON Schemas are the files in `schema/`',
 	devnode: 'use `npx @foundry-rs/anvil`',
+	history: '`tracewatch deliveries --sent` lists what was sent',
+}
+
+/** The same of options. */
+const removedOptions: Readonly<Record<string, string>> = {
+	'replay --send': '`tracewatch deliveries retry` sends again what was not delivered',
+	'replay --bom': '`--format json` is for programs',
+	'explain --block': '`tracewatch explain TXHASH` finds the block',
 }
 
 async function main(argv: readonly string[], io: Io): Promise<ExitCode> {
@@ -100,6 +107,9 @@ async function parse(command: Command, args: string[]) {
 		const unknown = /^Unknown option '(-{1,2})([^']{1,64})'/.exec(error instanceof Error ? error.message : '')
 		if (unknown === null) throw new UsageError(`${error instanceof Error ? error.message : error}; ${help}`)
 		const [, dashes = '', name = ''] = unknown
+		const removed = `${command.name} --${name}`
+		const instead = Object.hasOwn(removedOptions, removed) ? removedOptions[removed] : undefined
+		if (instead !== undefined) throw new UsageError(`\`${removed}\` was removed: ${instead}`)
 		const near = await nearest(name, Object.keys(options))
 		throw new UsageError(
 			`\`${command.name}\` has no option \`${dashes}${name}\`${near.replaceAll(/`([^`]+)`/g, '`--$1`')}; ${help}`,

@@ -29,5 +29,8 @@ export async function logNews(
 		}
 	}
 	if (lines <= mostLines) return
-	log.info({ alerts: lines - mostLines }, 'more than 1,000 alerts in one step: `tracewatch history` lists all of them')
+	log.info(
+		{ alerts: lines - mostLines },
+		'more than 1,000 alerts in one step: `tracewatch deliveries --sent` lists all of them',
+	)
 }

@@ -53,8 +53,8 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 	const range = ['--network', 'local', '--from', String(from + 1n), '--to', 'latest']
 	const replay = await site.run(['replay', ...range, '--format', 'csv'])
 	expect(replay.stdout.trim().split('\n').slice(1)).toEqual([expect.stringMatching(/,call,in,0,ETH,/)])
-	const history = await site.run(['history', '--kind', 'call', '--format', 'json'])
-	expect(history.stdout).toContain(String(first?.data.id))
+	const sent = await site.run(['deliveries', '--sent', '--json'])
+	expect(sent.stdout).toContain(String(first?.data.id))
 
 	// Explained: what the contract ran in its own storage, and who chose it.
 	const data = encodeActions([{ do: 'delegatecall', to: helper, data: '0xaabbccdd' }])

@@ -54,7 +54,7 @@ test('error: three hundred dust payments before a theft, where few deliveries ma
 	expect(running.output()).not.toMatch(/polling waits|stalled/)
 
 	const listed = async () => {
-		const { stdout } = await here.run(['history', '--address', treasury, '--format', 'json'])
+		const { stdout } = await here.run(['deliveries', '--sent', '--address', treasury, '--json'])
 		const rows = stdout
 			.trim()
 			.split('\n')

@@ -98,7 +98,7 @@ test(`behavior: ${kills} kills at random moments lose and invent nothing, and re
 	const { receivers: rows } = JSON.parse((await site.run(['status', '--json'])).stdout)
 	for (const row of rows) expect(row).toMatchObject({ pending: 0, parked: 0, dead: 0 })
 
-	const kept = (await site.run(['history', '--format', 'json'])).stdout.trimEnd().split('\n')
+	const kept = (await site.run(['deliveries', '--sent', '--json'])).stdout.trimEnd().split('\n')
 	const lines: { id: string; recipient: string | null; result: string }[] = kept.map((line) => JSON.parse(line))
 	const wanted = [
 		...due.hook.map(({ id }) => `hook ${id}`),

@@ -17,11 +17,11 @@ test('error: what the system refuses names sudo, and not twice', ({ skip }) => {
 	chmodSync(state, process.getuid?.() === 0 ? 0o700 : 0)
 	// Root may read everything, so the commands run as another user.
 	const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {}
-	const run = (command: string) =>
-		spawnSync(process.execPath, [cliPath, command], { cwd: site.folder, env: {}, encoding: 'utf8', ...user })
+	const run = (...args: readonly string[]) =>
+		spawnSync(process.execPath, [cliPath, ...args], { cwd: site.folder, env: {}, encoding: 'utf8', ...user })
 	skip(run('--version').status !== 0, 'the other user may not run this Node, or not read this folder')
-	for (const command of ['status', 'gaps', 'history', 'once']) {
-		const { stderr } = run(command)
+	for (const args of [['status'], ['gaps'], ['deliveries', '--sent'], ['once']]) {
+		const { stderr } = run(...args)
 		expect(stderr).toMatch(/permission denied/)
 		expect(stderr.split('\n').filter((line) => line === 'To do: run the command with sudo.')).toHaveLength(1)
 	}

@@ -1,7 +1,7 @@
 // The border for what goes out to a terminal, by itself: a label that hides a letter is right by the rules of
 // watchlists. Where the border is taken out, `check` and `replay --format json` print it, and every command the
 // words that it was given. The others are held further in, too: tables and trees by `fitWords` for each
-// cell or line, CSV by its lines, history and deliveries as the state is written.
+// cell or line, deliveries as the state is written.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
@@ -25,6 +25,9 @@ beforeAll(async () => {
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
 	})
 	expect((await here.run(['once'])).code).toBe(0)
+	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 4n }))
+	await node.mine(2)
+	expect((await here.run(['once'])).code).toBe(0)
 	hash = await node.send({ from: other, to: treasury, valueWei: 5n })
 	await node.receipt(hash)
 	await node.mine(2)
@@ -46,9 +49,8 @@ test.each<[string, () => readonly string[]]>([
 	['replay --format csv', () => ['replay', ...span, '--format', 'csv']],
 	['replay --format json', () => ['replay', ...span, '--format', 'json']],
 	['explain of a transaction', () => ['explain', hash, '--network', 'local']],
-	['history', () => ['history']],
-	['history --format csv', () => ['history', '--format', 'csv']],
-	['history --format json', () => ['history', '--format', 'json']],
+	['deliveries --sent', () => ['deliveries', '--sent']],
+	['deliveries --sent --json', () => ['deliveries', '--sent', '--json']],
 	['deliveries', () => ['deliveries']],
 	['deliveries list --json', () => ['deliveries', 'list', '--json']],
 	['a command that is not there', () => [`no${hidden}Treasury`]],

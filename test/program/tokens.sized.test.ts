@@ -70,15 +70,6 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 			.slice(1)
 			.map((line) => line.split(',').slice(2, 6).join()),
 	).toEqual(['token,in,1.5,USDC', 'token,in,1,PUNK'])
-	const recalled = async (token: string) => {
-		const { stdout } = await site.run(['history', '--token', token, '--format', 'json'])
-		return stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line).label ?? 'no label']))
-	}
-	expect([await recalled('USDC'), await recalled(nft), await recalled('FAKE')]).toEqual([
-		['Treasury'],
-		['no label'],
-		[],
-	])
 	const explain = await site.run(['explain', hash])
 	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  the zero address → Treasury ${toChecksum(treasury)}`)
 	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')

@@ -1,9 +1,13 @@
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
+import { parseAddress } from '../../config/address.js'
+import { readDuration } from '../../config/duration.js'
 import type { StateSettings } from '../../config/load.js'
+import { isAbout } from '../../core/outbox/historyEntries.js'
 import { isQuarantined } from '../../core/outbox/quarantine.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Delivery } from '../../model/delivery.js'
+import type { HistoryQuery } from '../../model/history.js'
 import { headline } from '../../notify/text/sentence.js'
 import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
@@ -11,12 +15,13 @@ import { type Command, type CommandArgs, configOption, exitCodes, type Io } from
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
 import { besideDaemon } from './besideDaemon.js'
+import { listSent } from './sent.js'
 
 export const deliveries: Command = {
 	name: 'deliveries',
-	summary: 'lists what is pending, held, parked or dead; retries or drops it',
-	help: `Usage: tracewatch deliveries [list] [--all | --json] [--status STATUS] [--receiver NAME] [-c FILE]
-       tracewatch deliveries retry|drop (ID... | --all) [--status STATUS] [--receiver NAME] [-c FILE]
+	summary: 'lists what is pending, held, parked or dead, or what was sent; retries or drops it',
+	help: `Usage: tracewatch deliveries [list] [--sent] [--all | --json] [filters] [-c FILE]
+       tracewatch deliveries retry|drop (ID... | --all) [filters] [-c FILE]
 
 list    deliveries that wait (pending), are kept back by a digest (held), wait for a fix (parked) or were
         given up (dead), each with the reason
@@ -25,15 +30,23 @@ drop    removes deliveries: they will never be sent
 
 Works beside a running daemon.
 
+  --sent              list: what was sent, newest first, when and with which result: delivered, dropped by hand, split
+                      (a refused digest whose alerts went on one by one), or folded (counted in another alert as "and
+                      212 more"). \`history\` of tracewatch.yaml says how long it is kept (default: 90 days)
   --all               every delivery that the filters let through; without it \`list\` shows the first 20
-  --status STATUS     pending, held, parked or dead
+  --since TIME        made since then, with --sent: ended since then; 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)
+  --address ADDRESS   about one watch
   --receiver NAME     those of one receiver
+  --status STATUS     pending, held, parked or dead; not with --sent
   --json              list: one JSON object a line
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
 Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage, 78 the configuration is wrong.`,
 	options: {
 		...configOption,
+		sent: { type: 'boolean' },
+		since: { type: 'string' },
+		address: { type: 'string' },
 		all: { type: 'boolean' },
 		json: { type: 'boolean' },
 		status: { type: 'string' },
@@ -45,11 +58,23 @@ Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong u
 		if (act !== 'list' && act !== 'retry' && act !== 'drop') {
 			throw new UsageError(`\`deliveries\` takes list, retry or drop, not \`${act}\``)
 		}
+		const query = queryOf(args, Date.now())
+		if (args.values.sent === true) {
+			if (act !== 'list' || args.values.status !== undefined)
+				throw new UsageError(
+					'--sent lists what was sent: it takes no --status, and nothing of it is retried or dropped',
+				)
+			const { statePlace, receivers } = await openStateSettings(args, io)
+			const count = await listSent(statePlace, query, args.values.json === true, io)
+			if (count === 0) needKnown('receiver', query.receiver, receivers)
+			return exitCodes.done
+		}
 		const settings = await openStateSettings(args, io)
-		const found = filtered(await listed(settings), args)
+		const found = filtered(await listed(settings), query, args)
 		if (found.length === 0) needKnown('receiver', args.values.receiver, settings.receivers)
 		if (act === 'list') {
-			if (ids.length > 0) throw new UsageError(`\`deliveries list\` takes no ids; --receiver and --status choose`)
+			if (ids.length > 0)
+				throw new UsageError(`\`deliveries list\` takes no ids; --receiver, --address, --since and --status choose`)
 			list(found, args, io)
 			return exitCodes.done
 		}
@@ -66,12 +91,45 @@ async function listed({ statePlace }: StateSettings): Promise<readonly Delivery[
 	return (await peek(statePlace, Date.now))?.deliveries ?? []
 }
 
-function filtered(all: readonly Delivery[], { values: { status, receiver } }: CommandArgs): readonly Delivery[] {
+function queryOf({ values: { address, receiver, since } }: CommandArgs, nowMs: number): HistoryQuery {
+	return {
+		...(typeof address === 'string' && { address: readAddress(address) }),
+		...(typeof receiver === 'string' && { receiver }),
+		...(typeof since === 'string' && { sinceMs: readSince(since, nowMs) }),
+	}
+}
+
+function readAddress(text: string): string {
+	try {
+		return parseAddress(text)
+	} catch (error) {
+		throw new UsageError(`--address ${text}: ${error instanceof Error ? error.message : String(error)}`)
+	}
+}
+
+function readSince(text: string, nowMs: number): number {
+	if (/^\d{1,6}\s*[smhd]$/.test(text)) return nowMs - readDuration(text)
+	const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
+	const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
+	const ms = isDate || isTime ? Date.parse(isDate || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`) : Number.NaN
+	if (!Number.isNaN(ms)) return ms
+	throw new UsageError(`--since takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z, not \`${text}\``)
+}
+
+function filtered(
+	all: readonly Delivery[],
+	query: HistoryQuery,
+	{ values: { status } }: CommandArgs,
+): readonly Delivery[] {
 	if (status !== undefined && !['pending', 'held', 'parked', 'dead'].includes(String(status))) {
 		throw new UsageError(`--status takes pending, held, parked or dead, not \`${String(status)}\``)
 	}
+	const { sinceMs = 0 } = query
 	return all.filter(
-		(one) => (status === undefined || one.status === status) && (receiver === undefined || one.receiver === receiver),
+		(one) =>
+			(status === undefined || one.status === status) &&
+			one.createdAtMs >= sinceMs &&
+			isAbout(one.message, one.receiver, query),
 	)
 }
 

@@ -91,4 +91,4 @@ export function* cutsOf(rows: readonly Row[]): Generator<Cut, Cut> {
 	return { rows: [], note: `None of ${rows.length} alerts is shown: ${whereElse}` }
 }
 
-const whereElse = 'this mail would be too long. "tracewatch history" lists them all.'
+const whereElse = 'this mail would be too long. "tracewatch deliveries --sent" lists them all.'

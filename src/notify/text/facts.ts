@@ -102,11 +102,11 @@ function commonFacts(data: AlertData): readonly Fact[] {
 }
 
 /** Where to find the alerts that this one stands for. */
-function foldedFacts({ folded, watch, network }: AlertData): readonly Fact[] {
+function foldedFacts({ folded, watch }: AlertData): readonly Fact[] {
 	if (folded === undefined) return []
 	const { count, fromBlock, toBlock } = folded
 	const where = fromBlock === toBlock ? `in block ${fromBlock}` : `in blocks ${fromBlock} to ${toBlock}`
-	const list = `tracewatch history --address ${watch.address} --network ${printable(network)}`
+	const list = `tracewatch deliveries --sent --address ${watch.address}`
 	return [
 		fact('And more', `${count} ${where}: ${sumsInWords(folded, 20)}`),
 		fact('To list them', `${list}; they were not sent one by one, since too many deliveries wait`),

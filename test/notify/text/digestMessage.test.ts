@@ -75,7 +75,7 @@ describe('the mail of a digest', () => {
 			for (const said of [text, html.replaceAll('&quot;', '"')]) {
 				if (shown === count) expect(said).toContain('Addresses and ids are not shown: this mail would be too long.')
 				else expect(said).toContain(`${count - shown} of ${count} alerts, and all addresses and ids, are not shown`)
-				expect(said).toContain('"tracewatch history" lists them all.')
+				expect(said).toContain('"tracewatch deliveries --sent" lists them all.')
 				// The hash is left out, its link is not.
 				expect(said).toContain(`https://explorer.example/tx/`)
 			}

@@ -1,0 +1,88 @@
+/** `deliveries --sent`: what has left the outbox, newest first, each with its result. */
+
+import { fitWords } from '../../base/text/outgoing.js'
+import { utc } from '../../base/utc.js'
+import { alertsOf, isAbout, isHole } from '../../core/outbox/historyEntries.js'
+import type { HistoryEntry, HistoryHole, HistoryQuery, HistoryRow } from '../../model/history.js'
+import type { StatePlace } from '../../model/state.js'
+import { headline } from '../../notify/text/sentence.js'
+import { openHistory, peek } from '../../state/open.js'
+import type { Io } from '../command.js'
+import { beside, createStatusLine } from '../shared/progress.js'
+
+/** Resolves to the number of entries that it printed. */
+export async function listSent(place: StatePlace, query: HistoryQuery, json: boolean, io: Io): Promise<number> {
+	let found = 0
+	const line = createStatusLine((seconds) => `looking through the history, ${Math.round(seconds)} s, ${found} found …`)
+	const { out } = beside(line, io)
+	try {
+		for await (const entry of sent(place, query)) {
+			// The reader closed the pipe, or the user pressed Ctrl-C.
+			if (io.signal.aborted || process.stdout.destroyed) break
+			if (json) out(JSON.stringify(isHole(entry) ? holeOf(entry) : publicOf(entry)))
+			else for (const words of isHole(entry) ? [holeInWords(entry)] : linesOf(entry)) out(fitWords(words))
+			found++
+		}
+	} finally {
+		line.end()
+	}
+	return found
+}
+
+/** An entry that is written to the history meanwhile is yielded once. */
+async function* sent(place: StatePlace, query: HistoryQuery): AsyncIterable<HistoryEntry> {
+	const seen = new Set<number>()
+	for (const entry of (await peek(place, Date.now))?.history.toReversed() ?? []) {
+		seen.add(entry.seq)
+		if (isAsked(entry, query)) yield entry
+	}
+	const reader = await openHistory(place, Date.now)
+	try {
+		for await (const { entry } of reader.read(query, null)) {
+			if (entry !== null && !seen.has(entry.seq) && isAsked(entry, query)) yield entry
+		}
+	} finally {
+		await reader.close()
+	}
+}
+
+/** Holes always match, since the lost entries may have been about anything. */
+function isAsked(entry: HistoryEntry, query: HistoryQuery): boolean {
+	if (query.sinceMs !== undefined && entry.endedAtMs < query.sinceMs) return false
+	return isHole(entry) || isAbout(entry.message, entry.receiver, query)
+}
+
+/** A field of a digest is set when all of its alerts agree on it. */
+function publicOf({ id: deliveryId, message, createdAtMs, endedAtMs, ...row }: HistoryRow) {
+	const { receiver, recipient, result, attempts, lastError, answer } = row
+	const alerts = alertsOf(message)
+	const same = (values: readonly (string | null)[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
+	const network = 'network' in message.data ? message.data.network : same(alerts.map((alert) => alert.network))
+	return {
+		...{ id: message.data.id, deliveryId, type: message.type },
+		kind: same(alerts.map(({ kind }) => kind)) ?? message.type.slice(message.type.indexOf('.') + 1),
+		network,
+		address: same(alerts.map(({ watch }) => watch.address)),
+		label: same(alerts.map(({ watch }) => watch.label)),
+		...{ receiver, recipient, result, attempts },
+		...{ toldAt: utc(createdAtMs), endedAt: utc(endedAtMs), lastError, answer, says: headline(message), message },
+	}
+}
+
+function holeOf({ hole, endedAtMs }: HistoryHole) {
+	return { result: 'hole', rows: hole.rows, from: utc(hole.fromMs), to: utc(endedAtMs) }
+}
+
+function holeInWords(row: HistoryHole): string {
+	const { rows, from, to } = holeOf(row)
+	const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`
+	return `HOLE: ${count} could not be kept, ${from} to ${to}; their messages were sent`
+}
+
+function* linesOf({ receiver, recipient, ...row }: HistoryRow): Generator<string> {
+	const to = recipient === null ? receiver : `${receiver} (${recipient})`
+	yield `${utc(row.endedAtMs)}  ${row.result.padEnd(9)}  ${to}  ${headline(row.message)}`
+	if (row.result === 'delivered' && row.attempts === 1) return
+	const tries = `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`
+	yield `  ${tries} since ${utc(row.createdAtMs)}${row.lastError === null ? '' : `; last failure: ${row.lastError}`}`
+}
