@@ -10,7 +10,10 @@ import { ConfigError, type Problem } from '../errors.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Names, WatchlistPlace } from './names.js'
+import { interpolate } from './settings/interpolate.js'
+import { databaseSecrets } from './settings/secrets.js'
 import { readSettings, type Settings } from './settings/settings.js'
+import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
 import type { Content } from './watchlists/revision.js'
 import { readWatchlists } from './watchlists/watchlists.js'
@@ -55,11 +58,15 @@ const places = ['tracewatch.yaml', '/etc/tracewatch/tracewatch.yaml']
  */
 export function findConfig(named: string | undefined, cwd: string): string {
 	if (named !== undefined) return resolve(cwd, named)
-	const found = places.map((place) => resolve(cwd, place)).find(existsSync)
+	const found = findDefault(cwd)
 	if (found !== undefined) return found
 	const advice = '`tracewatch setup` writes one; or name one with -c'
 	const message = `there is no configuration, here or at ${places[1]}: ${advice}`
 	throw new ConfigError([{ file: 'tracewatch.yaml', line: 1, column: 1, message }])
+}
+
+function findDefault(cwd: string): string | undefined {
+	return places.map((place) => resolve(cwd, place)).find(existsSync)
 }
 
 /**
@@ -138,6 +145,36 @@ export async function loadStateSettings(
 		receivers: names.receivers ?? [],
 		secrets: settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []),
 		problems,
+	}
+}
+
+/**
+ * Reads the place of a state as the command line names it; `${NAME}` is looked up as in tracewatch.yaml. `secrets` must
+ * be hidden before `problem` is shown.
+ */
+export function readStatePlace(
+	text: string,
+	named: string | undefined,
+	{ env, cwd = process.cwd() }: LoadOptions,
+): {
+	readonly secrets: readonly string[]
+	readonly place: StatePlace | null
+	/** Empty where there is a place. */
+	readonly problem: string
+} {
+	const settingsPath = named === undefined ? findDefault(cwd) : resolve(cwd, named)
+	const { value, filled, problems } = interpolate(text, env, settingsPath)
+	const written = String(value)
+	const values = isDatabase(written) ? filled.flatMap((one) => one.values) : []
+	const secrets = [...values, ...databaseSecrets(written)]
+	const [missing] = problems
+	if (missing !== undefined) return { secrets, place: null, problem: missing.message }
+	try {
+		return { secrets, place: statePlaceOf(readState(written), cwd), problem: '' }
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error
+		const shown = filled.length > 0 || isDatabase(text) ? 'the URL of a database' : `\`${text}\``
+		return { secrets, place: null, problem: `${shown} ${error.message}` }
 	}
 }
 

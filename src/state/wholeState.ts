@@ -1,27 +1,59 @@
-/**
- * A whole state as one JSON document in the form of `state.json`: to move it between a folder and a database, and as a
- * backup that depends on neither.
- */
+/** Copies a whole state from one place to another: between a folder and a database, both ways. */
 
-import { readFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
+import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import type { Whole } from './document.js'
-import { durableFile, examine, pieces } from './file/disk/durable.js'
 import { lockState } from './file/disk/lock.js'
+import { fillHistory, hasHistory } from './file/history/fill.js'
 import { writeSnapshot } from './file/ledger.js'
 import { readBeside } from './file/peek.js'
 import { mustBeOurFormat, readFolder } from './file/records/read.js'
-import { type Snapshot, snapshotFormat } from './file/records/snapshot.js'
 import { readTroubles, writeTroubles } from './file/troubleFile.js'
+import { openHistory } from './open.js'
 import { readPostgres, writePostgres } from './postgres/peekDatabase.js'
 
+/** Entries of the history that are in memory at once. */
+const HISTORY_PIECE = 1_000
+
+type Pieces = AsyncIterable<readonly HistoryEntry[]>
+
 /**
- * Reads a state while another process may have it open. Null when nothing was ever stored there. Throws StateError
+ * Copies the state and what was sent; `from` stays as it is. Creates `to` if necessary. Resolves to what was copied.
+ * Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds no state or `to` holds one,
  * `damaged`, `format` or `disk`.
  */
-export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
+export async function copyState(from: StatePlace, to: StatePlace, clock: Clock): Promise<Whole> {
+	const isFolder = from.kind === 'folder' && (await isThere(from.dir))
+	if (isFolder) await mustBeOurFormat(from.dir)
+	const unlock = isFolder ? await lockState(from.dir) : null
+	try {
+		const whole = await readPlace(from, clock)
+		if (whole === null || isEmpty(whole)) {
+			throw new StateError('mismatch', 'there is no state to copy: FROM holds none, and nothing was changed')
+		}
+		const history = await openHistory(from, clock)
+		try {
+			await fillPlace(to, whole, oldestFirst(history), clock)
+		} finally {
+			await history.close()
+		}
+		return whole
+	} finally {
+		await unlock?.()
+	}
+}
+
+async function isThere(folder: string): Promise<boolean> {
+	return await stat(folder).then(
+		() => true,
+		() => false,
+	)
+}
+
+async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
 	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
 	const found = await readBeside(place.dir)
 	if (found === null) return null
@@ -30,22 +62,19 @@ export async function readPlace(place: StatePlace, clock: Clock): Promise<Whole 
 	return { ...found.whole, ...(troubles && { troubles }) }
 }
 
-/**
- * Writes a state to an empty place, and creates the place if necessary. Throws StateError `mismatch` when there is a
- * state already, `locked` when a daemon has the folder, `disk`.
- */
-export async function fillPlace(place: StatePlace, whole: Whole, clock: Clock): Promise<void> {
-	if (place.kind === 'postgres') return await writePostgres(place.url, whole, clock)
+async function fillPlace(place: StatePlace, whole: Whole, history: Pieces, clock: Clock): Promise<void> {
+	if (place.kind === 'postgres') return await writePostgres(place.url, whole, history, clock)
 	await mustBeOurFormat(place.dir)
 	const unlock = await lockState(place.dir)
 	try {
 		const found = await readFolder(place.dir)
-		if (found !== null && !isEmpty(found.whole)) {
+		if ((found !== null && !isEmpty(found.whole)) || (await hasHistory(place.dir))) {
 			throw new StateError(
 				'mismatch',
 				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
 			)
 		}
+		await fillHistory(place.dir, history)
 		const { troubles, ...rest } = whole
 		if (troubles !== undefined) await writeTroubles(place.dir, troubles)
 		await writeSnapshot(place.dir, found?.id ?? null, rest)
@@ -58,24 +87,21 @@ function isEmpty({ state: { networks, deliveries, totals }, coverage }: Whole): 
 	return networks.size + deliveries.size + totals.size + coverage.size === 0
 }
 
-const documentOf = (whole: Whole): Snapshot => ({ id: '', before: null, whole })
-
-export function textOf(whole: Whole): string {
-	return Buffer.concat([...pieces(documentOf(whole), snapshotFormat)]).toString()
-}
-
-/** Durable when it resolves; readable only by this user. Throws StateError `disk`. */
-export async function writeDocument(path: string, whole: Whole): Promise<void> {
-	await durableFile(path, snapshotFormat).write(documentOf(whole))
-}
-
-/** Throws StateError `damaged`, `format` or `disk`. */
-export async function readDocument(path: string): Promise<Whole> {
-	// Without the checks for state files: the user may name any file, also a link or a pipe.
-	const found = await examine(path, snapshotFormat, readFile)
-	if ('value' in found && found.value !== null) return found.value.whole
-	const words = 'value' in found ? 'it is not there' : found.damage
-	throw new StateError('damaged', `${path} cannot be imported: ${words}. Nothing was changed.`, {
-		cause: 'cause' in found ? found.cause : undefined,
-	})
+/** Reads twice: once for the places where the pieces begin. */
+async function* oldestFirst(history: HistoryReader): Pieces {
+	const starts: (string | null)[] = [null]
+	let count = 0
+	for await (const { entry, cursor } of history.read({}, null)) {
+		if (entry === null) continue
+		count += 1
+		if (count % HISTORY_PIECE === 0) starts.push(cursor)
+	}
+	for (const below of starts.toReversed()) {
+		const piece: HistoryEntry[] = []
+		for await (const { entry } of history.read({}, below)) {
+			if (entry !== null) piece.push(entry)
+			if (piece.length === HISTORY_PIECE) break
+		}
+		if (piece.length > 0) yield piece.toReversed()
+	}
 }

@@ -1,6 +1,4 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
@@ -182,23 +180,28 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			await pay(7n)
 			await here.run(['once'], env())
 			const before = JSON.parse((await here.run(['status', '--json'], env())).stdout)
-			const exported = await here.run(['state', 'export', 'state.export'], env())
-			expect(exported.stdout).toContain('1 network, 1 address, 1 delivery written to state.export')
-			expect((await here.run(['state', 'export'], env())).stdout).toBe(
-				readFileSync(join(here.folder, 'state.export'), 'utf8'),
+			const copy = (...places: readonly string[]) => here.run(['state', 'copy', ...places], env())
+			const copied = await copy('${DATABASE_URL}', 'state')
+			expect([copied.stderr, copied.code]).toEqual(['', 0])
+			expect(copied.stdout).toMatch(
+				/^1 network, 1 address, 1 delivery copied from the database program\d+ at .* to state$/m,
 			)
 
 			const folder = { DATABASE_URL: 'state' }
-			const imported = await here.run(['state', 'import', 'state.export'], folder)
-			expect([imported.code, imported.stdout]).toEqual([0, '1 network, 1 address, 1 delivery imported\n'])
 			const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
 			// Only beside a folder is there a daemon to be asked.
 			delete after.daemon
 			for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
 			expect(after).toEqual(before)
-			const again = await here.run(['state', 'import', 'state.export'], folder)
-			expect([again.code, again.stderr]).toEqual([1, expect.stringContaining('holds a state already')])
-			expect((await here.run(['state', 'import', 'state.export'], env())).code).toBe(1)
+			for (const [from, to] of [
+				['${DATABASE_URL}', 'state'],
+				['state', '${DATABASE_URL}'],
+			] as const) {
+				expect(await copy(from, to)).toMatchObject({
+					code: 1,
+					stderr: expect.stringContaining('holds a state already'),
+				})
+			}
 
 			hook.answer = () => 204
 			await here.run(['deliveries', 'retry', '--all'], folder)

@@ -1,12 +1,12 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { emptyCoverage, emptyState } from '../../src/state/document.js'
 import { openStore, peek } from '../../src/state/open.js'
 import { FORMAT } from '../../src/state/stateFormat.js'
-import { fillPlace } from '../../src/state/wholeState.js'
+import { copyState } from '../../src/state/wholeState.js'
 import { temporaryFolder } from '../support/folder.js'
 import { fileOf } from './file/folder.js'
+import { blockOf, commitOf } from './samples.js'
 
 const clock = () => 0
 const snapshot = (format: number) => fileOf(null, format, '[\n{"snapshot":"ab","before":null}\n]')
@@ -26,12 +26,17 @@ test.each([
 	mkdirSync(dir)
 	for (const [name, text] of Object.entries(files)) writeFileSync(join(dir, name), text)
 	const place = { kind: 'folder', dir } as const
+	const other = { kind: 'folder', dir: join(temporaryFolder(), 'other') } as const
+	const store = await openStore(other, { clock })
+	await store.commit(commitOf({ checkpoint: blockOf(1) }))
+	await store.close()
 	const contents = () =>
 		Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]))
 	for (const act of [
 		() => openStore(place, { clock }),
 		() => peek(place, clock),
-		() => fillPlace(place, { state: emptyState, coverage: emptyCoverage }, clock),
+		() => copyState(other, place, clock),
+		() => copyState(place, { kind: 'folder', dir: join(dir, 'new') }, clock),
 	]) {
 		const message = expect.stringContaining(
 			`another version of tracewatch (format ${format}, this one reads ${FORMAT})`,

@@ -1,14 +1,13 @@
-import { readFile, stat, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
-import { emptyHistory } from '../../src/state/document.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
-import { openStore, peek, peekContracts } from '../../src/state/open.js'
+import { openHistory, openStore, peek, peekContracts } from '../../src/state/open.js'
 import { openTroubles } from '../../src/state/troubles.js'
-import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../src/state/wholeState.js'
+import { copyState } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
 import { silent } from '../support/silent.js'
 import { makeFolder, removeFolder } from './file/folder.js'
@@ -31,7 +30,7 @@ afterAll(() => server?.stop())
 
 /** The one that the database has too. */
 const clock = Date.now
-const options = { clock }
+const options = { clock, historyMs: 90 * 86_400_000 }
 
 let folder: string
 beforeEach(async () => {
@@ -80,6 +79,15 @@ async function fill(store: Store): Promise<void> {
 	])
 }
 
+/** What was sent, newest first, without the numbers of its place. */
+async function sent(place: StatePlace) {
+	const reader = await openHistory(place, clock)
+	const rows: object[] = []
+	for await (const { entry } of reader.read({}, null)) if (entry !== null) rows.push({ ...entry, seq: 0 })
+	await reader.close()
+	return rows
+}
+
 /** All that whoever opens it can see. */
 async function seen(place: StatePlace) {
 	const store = await openStore(place, options)
@@ -104,29 +112,10 @@ async function filled(place: StatePlace) {
 	return await seen(place)
 }
 
-async function moved(from: StatePlace, to: StatePlace): Promise<void> {
-	const path = join(folder, 'state.export')
-	const whole = await readPlace(from, clock)
-	if (whole === null) throw new Error('nothing to move')
-	await writeDocument(path, whole)
-	await fillPlace(to, await readDocument(path), clock)
-}
-
 test('default: from a folder to another', async () => {
 	const before = await filled(inFolder('one'))
-	await moved(inFolder('one'), inFolder('two'))
+	await copyState(inFolder('one'), inFolder('two'), clock)
 	expect(await seen(inFolder('two'))).toEqual(before)
-})
-
-test('default: the document is the same, written to a file or as text, and for this user only', async () => {
-	await filled(inFolder('one'))
-	const whole = await readPlace(inFolder('one'), clock)
-	if (whole === null) throw new Error('nothing there')
-	const path = join(folder, 'state.export')
-	await writeDocument(path, whole)
-	expect(await readFile(path, 'utf8')).toBe(textOf(whole))
-	expect((await stat(path)).mode & 0o777).toBe(0o600)
-	expect(await readDocument(path)).toEqual(whole)
 })
 
 const troubles: Troubles = {
@@ -153,7 +142,7 @@ test('default: what receivers were reported is wrong goes along', async () => {
 	await book.close()
 	let from = first
 	for (const to of places) {
-		await moved(from, to)
+		await copyState(from, to, clock)
 		const opened = await openTroublesOf(to)
 		expect(opened.current()).toEqual(troubles)
 		await opened.close()
@@ -161,37 +150,21 @@ test('default: what receivers were reported is wrong goes along', async () => {
 	}
 })
 
-test('default: where there is no state there is none to move', async () => {
-	expect(await readPlace(inFolder('none'), clock)).toBeNull()
-})
-
-test.each([
-	['cut off', (text: string) => text.slice(0, -40), /breaks off after \d+ bytes/],
-	['changed', (text: string) => text.replace('ops@example.org', 'eve@example.org'), /does not match its checksum/],
-	['empty', () => '', /it is empty/],
-	['something else', () => '{"networks":{}}\n', /does not begin as a file of tracewatch does/],
-	['of another version', (text: string) => text.replace(/^\{"v":\d+,/, '{"v":3,'), /state of another version/],
-])('error: a document that is %s is refused', async (_, spoil, words) => {
-	await filled(inFolder('one'))
-	const whole = await readPlace(inFolder('one'), clock)
-	const path = join(folder, 'state.export')
-	await writeFile(path, spoil(textOf(whole ?? { state: emptyDocs, coverage: new Map() })))
-	await expect(readDocument(path)).rejects.toMatchObject({ name: 'StateError', message: expect.stringMatching(words) })
-})
-
-const emptyDocs = { networks: new Map(), deliveries: new Map(), totals: new Map(), history: emptyHistory }
-
-test('error: no document', async () => {
-	await expect(readDocument(join(folder, 'none'))).rejects.toThrow(/cannot be imported: it is not there/)
+test('error: where there is no state, nothing is copied or made', async () => {
+	for (const from of [inFolder('none'), ...(server === null ? [] : [await emptyDatabase()])])
+		await expect(copyState(from, inFolder('two'), clock)).rejects.toThrow(/no state to copy/)
+	expect(await readdir(folder)).toEqual([])
 })
 
 test('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
 	const before = await filled(inFolder('one'))
 	await filled(inFolder('two'))
-	await expect(moved(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
+	await expect(copyState(inFolder('two'), inFolder('one'), clock)).rejects.toMatchObject({ reason: 'mismatch' })
 	expect(await seen(inFolder('one'))).toEqual(before)
 	const unlock = await lockState(join(folder, 'three'))
-	await expect(moved(inFolder('two'), inFolder('three'))).rejects.toMatchObject({ reason: 'locked' })
+	const locked = { reason: 'locked', message: expect.stringContaining('stop that one first') }
+	await expect(copyState(inFolder('two'), inFolder('three'), clock)).rejects.toMatchObject(locked)
+	await expect(copyState(inFolder('three'), inFolder('four'), clock)).rejects.toMatchObject(locked)
 	await unlock()
 })
 
@@ -199,20 +172,46 @@ describe.skipIf(server === null)('with a database', () => {
 	test('default: from a folder and back, nothing changes', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
-		await moved(inFolder('one'), database)
+		await copyState(inFolder('one'), database, clock)
 		expect(await seen(database)).toEqual(before)
 		expect((await peek(database, clock))?.deliveries).toEqual(before.deliveries)
 		const contracts = new Map([[addressOf(1), contractOf(99, { values: { owner: addressOf(2) } })]])
 		for (const place of [inFolder('one'), database])
 			expect(await peekContracts(place, 'ethereum', clock)).toEqual(contracts)
-		await moved(database, inFolder('two'))
+		await copyState(database, inFolder('two'), clock)
+		expect(await seen(inFolder('two'))).toEqual(before)
+		expect(await sent(inFolder('one'))).toMatchObject([{ id: 'd1', result: 'delivered' }])
+		for (const place of [database, inFolder('two')]) expect(await sent(place)).toEqual(await sent(inFolder('one')))
+	})
+
+	test('default: what was sent over days stays in its order', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		const [row] = await sent(inFolder('one'))
+		const nowMs = Date.now()
+		const lines = Array.from({ length: 2_500 }, (_, at) => {
+			const endedAtMs = nowMs - (2_500 - at) * 60_000
+			return {
+				day: new Date(endedAtMs).toISOString().slice(0, 10),
+				text: { ...row, seq: at + 1, endedAtMs, id: `h${at}` },
+			}
+		})
+		await rm(join(folder, 'one', 'history'), { recursive: true })
+		await mkdir(join(folder, 'one', 'history'))
+		for (const { day, text } of lines)
+			await appendFile(join(folder, 'one', 'history', `${day}.jsonl`), `${JSON.stringify(text)}\n`)
+		await copyState(inFolder('one'), database, clock)
+		await copyState(database, inFolder('two'), clock)
+		const expected = lines.map(({ text: { id, endedAtMs } }) => ({ id, endedAtMs })).reverse()
+		for (const place of [database, inFolder('two')]) expect(await sent(place)).toMatchObject(expected)
+		expect((await readdir(join(folder, 'two', 'history'))).length).toBeGreaterThan(1)
 		expect(await seen(inFolder('two'))).toEqual(before)
 	})
 
 	test('behavior: the times of another clock come with it', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
-		await moved(inFolder('one'), database)
+		await copyState(inFolder('one'), database, clock)
 		// By a clock ten minutes ahead the same moments are ten minutes later.
 		const later = await openStore(database, { ...options, clock: () => Date.now() + 600_000 })
 		const [first] = await later.deliveries()
@@ -225,11 +224,22 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		const before = await filled(database)
 		await filled(inFolder('one'))
-		await expect(moved(inFolder('one'), database)).rejects.toMatchObject({
+		await expect(copyState(inFolder('one'), database, clock)).rejects.toMatchObject({
 			reason: 'mismatch',
 			message: expect.stringMatching(/^the database at 127\.0\.0\.1:\d+ holds a state already/),
 		})
 		expect(await seen(database)).toEqual(before)
+	})
+
+	test('error: a database that a daemon uses is not copied', async () => {
+		const database = await emptyDatabase()
+		await filled(database)
+		const daemon = await openStore(database, options)
+		await daemon.acquireLease('ethereum')
+		const locked = { reason: 'locked', message: expect.stringContaining('stop every one first') }
+		await expect(copyState(database, inFolder('one'), clock)).rejects.toMatchObject(locked)
+		await daemon.close()
+		await copyState(database, inFolder('one'), clock)
 	})
 
 	test('behavior: who was about to begin anew there is stopped', async () => {
@@ -238,7 +248,7 @@ describe.skipIf(server === null)('with a database', () => {
 		const daemon = await openStore(database, options)
 		await daemon.acquireLease('ethereum')
 		expect(await daemon.network('ethereum')).toBeNull()
-		await moved(inFolder('one'), database)
+		await copyState(inFolder('one'), database, clock)
 		await expect(daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))).rejects.toMatchObject({ reason: 'lost' })
 		expect(await daemon.acquireLease('ethereum')).toBe(true)
 		expect((await daemon.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
@@ -253,7 +263,7 @@ describe.skipIf(server === null)('with a database', () => {
 		const covered = new Map(Array.from({ length: many }, (_, index) => [addressOf(index), coverageOf(index)]))
 		await store.enrol('ethereum', { covered, backfills: null })
 		await store.close()
-		await moved(inFolder('one'), database)
+		await copyState(inFolder('one'), database, clock)
 		const there = await openStore(database, options)
 		const found = (await there.network('ethereum'))?.covered
 		// Told apart as texts: a comparison of objects takes seconds.

@@ -1,58 +1,57 @@
-/** The room shows and changes stored state. This file: a whole state as JSON. */
+/** The room shows and changes stored state. This file: a copy of a whole state. */
 
-import { PlainError, UsageError } from '../../errors.js'
-import { fillPlace, readDocument, readPlace, textOf, writeDocument } from '../../state/wholeState.js'
-import { type Command, configOption, exitCodes } from '../command.js'
-import { openConfig } from '../shared/openConfig.js'
+import { readStatePlace } from '../../config/load.js'
+import { statePlaceInWords } from '../../config/settings/statePlace.js'
+import { UsageError } from '../../errors.js'
+import { copyState } from '../../state/wholeState.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
 
 export const state: Command = {
 	name: 'state',
-	summary: 'writes the whole state as one document, or reads one',
-	help: `Usage: tracewatch state export [FILE] [-c FILE]
-       tracewatch state import FILE [-c FILE]
+	summary: 'copies the whole state between a folder and a database',
+	help: `Usage: tracewatch state copy FROM TO [-c FILE]
 
-export  writes checkpoints, announced alerts, coverage, deliveries and open troubles as one JSON
-        document, to FILE or standard output
-import  puts such a document where \`state:\` points to: a folder or a database that holds no state yet
+Copies checkpoints, announced alerts, coverage, books, deliveries, open troubles and what was sent from FROM to TO. Each
+is a folder, a postgres:// URL, or \${NAME} as in tracewatch.yaml (in single quotes, so that the shell leaves it alone).
+TO must hold no state yet; FROM stays as it is.
 
-To move between a folder and a database: stop every tracewatch, export, change \`state:\`, import, start. Export also
-works beside a running tracewatch, as a copy to keep; what happens later is not in it.
+To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, start.
 
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
+  -c, --config FILE   where \${NAME} is looked up beside; default: ./tracewatch.yaml, then
+                      /etc/tracewatch/tracewatch.yaml
 
-Exit codes: 0 done, 1 export found no state, import found one already, or the state cannot be used, 2 wrong usage,
-78 the configuration is wrong.`,
+Exit codes: 0 done, 1 FROM holds no state or is in use, TO holds one already, or one of them cannot be used, 2 wrong
+usage.`,
 	options: configOption,
-	positionals: [1, 2],
+	positionals: [1, 3],
 	async run(args, io) {
-		const [act, file] = args.positionals
-		if (act !== 'export' && act !== 'import') throw new UsageError(`\`state\` takes export or import, not \`${act}\``)
-		if (act === 'import' && file === undefined) throw new UsageError('`state import` needs the FILE to bring in')
-		const { statePlace } = await openConfig(args, io)
-		if (act === 'import' && file !== undefined) {
-			const whole = await whileWaiting(`reading ${file}`, () => readDocument(file))
-			await whileWaiting('bringing it in', () => fillPlace(statePlace, whole, Date.now))
-			io.out(`${inWords(whole)} imported`)
-			return exitCodes.done
-		}
-		const whole = await whileWaiting('reading the state', () => readPlace(statePlace, Date.now))
-		if (whole === null) throw new PlainError('there is no state yet: nothing was ever polled')
-		if (file !== undefined) {
-			await whileWaiting(`writing ${file}`, () => writeDocument(file, whole))
-			io.out(`${inWords(whole)} written to ${file}`)
-			return exitCodes.done
-		}
-		const text = textOf(whole).trimEnd()
-		// Standard output replaces secrets, and would also change a text of the state that equals one.
-		if (io.scrubber.clean(text) !== text)
-			throw new PlainError('the state holds a text that is also a secret of the configuration: name a FILE to write to')
-		io.out(text)
+		const [act, first, second, more] = args.positionals
+		if (act === 'export' || act === 'import')
+			throw new UsageError(`\`state ${act}\` was removed: \`tracewatch state copy FROM TO\` copies the whole state`)
+		if (act !== 'copy') throw new UsageError(`\`state\` takes copy, not \`${act}\``)
+		if (first === undefined || second === undefined || more !== undefined)
+			throw new UsageError(
+				'`state copy` takes FROM and TO, such as `tracewatch state copy state postgres://HOST/DATABASE`',
+			)
+		const [from, to] = [placeOf(first, args, io), placeOf(second, args, io)]
+		const [here, there] = [statePlaceInWords(from, io.cwd), statePlaceInWords(to, io.cwd)]
+		if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError(`FROM and TO are both ${here}`)
+		const whole = await whileWaiting('copying the state', () => copyState(from, to, Date.now))
+		io.out(`${inWords(whole)} copied from ${here} to ${there}`)
 		return exitCodes.done
 	},
 }
 
-function inWords({ state, coverage }: Awaited<ReturnType<typeof readDocument>>): string {
+function placeOf(text: string, { values: { config } }: CommandArgs, io: Io) {
+	const named = typeof config === 'string' ? config : undefined
+	const { place, secrets, problem } = readStatePlace(text, named, { env: io.env, cwd: io.cwd })
+	io.scrubber.add(secrets)
+	if (place === null) throw new UsageError(problem)
+	return place
+}
+
+function inWords({ state, coverage }: Awaited<ReturnType<typeof copyState>>): string {
 	const addresses = [...coverage.values()].reduce((sum, { covered }) => sum + covered.size, 0)
 	const counts = [
 		[state.networks.size, 'network', 'networks'],

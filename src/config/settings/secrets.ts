@@ -39,13 +39,7 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	if (settings.http_password !== null) found.add(settings.http_password)
-	if (isDatabase(settings.state)) {
-		found.add(settings.state)
-		// The user and the name of a database are often plain words.
-		const url = new URL(settings.state)
-		url.username = ''
-		for (const secret of urlSecrets(url)) found.add(secret)
-	}
+	for (const secret of databaseSecrets(settings.state)) found.add(secret)
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
 		if (receiver.type !== 'webhook') continue
@@ -59,6 +53,15 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 	return [...found]
 		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !open.has(text))
 		.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
+}
+
+/** The URL of a database, and its secret parts; empty where it is a folder or no URL. */
+export function databaseSecrets(state: string): readonly string[] {
+	if (!isDatabase(state) || !URL.canParse(state)) return []
+	// The user and the name of a database are often plain words.
+	const url = new URL(state)
+	url.username = ''
+	return [state, ...urlSecrets(url)]
 }
 
 /**

@@ -1,7 +1,9 @@
-/** Short operations on a database that instances are using: reading, exporting, and importing a state. */
+/** Short operations on a database that instances may be using: reading a state, and copying a whole one. */
 
+import { StateError } from '../../errors.js'
 import type { Contract } from '../../model/contract.js'
 import type { Address, Clock } from '../../model/glossary.js'
+import type { HistoryEntry } from '../../model/history.js'
 import type { Announcement } from '../../model/state.js'
 import type { Whole } from '../document.js'
 import type { Peek } from '../file/peek.js'
@@ -60,19 +62,33 @@ async function peekRows<K, V>(
 	})
 }
 
-/** The whole state, for `wholeState.ts`. Null when there is none. Throws StateError. */
+/** The whole state, for `wholeState.ts`. Null when there is none. Throws StateError `locked` while a daemon uses it. */
 export async function readPostgres(url: string, clock: Clock): Promise<Whole | null> {
 	return await withDatabase(url, clock, async (database, skew) => {
 		if (!(await hasTables(database.ask, database.host))) return null
-		return await database.snapshot((ask) => readWhole(ask, skew))
+		return await database.snapshot(async (ask) => {
+			if ((await ask(HELD)).length > 0) {
+				throw new StateError(
+					'locked',
+					`the database at ${database.host} is in use by a running tracewatch: stop every one first; ` +
+						'after a kill, wait until its lease has ended (30 s)',
+				)
+			}
+			return await readWhole(ask, skew)
+		})
 	})
 }
 
 /** Creates the tables if necessary. Throws StateError `mismatch` when there is a state already. */
-export async function writePostgres(url: string, whole: Whole, clock: Clock): Promise<void> {
+export async function writePostgres(
+	url: string,
+	whole: Whole,
+	history: AsyncIterable<readonly HistoryEntry[]>,
+	clock: Clock,
+): Promise<void> {
 	await withDatabase(url, clock, async (database, skew) => {
 		await prepareTables(database)
-		await writeWhole(database, whole, skew)
+		await writeWhole(database, whole, history, skew)
 	})
 }
 

@@ -1,6 +1,7 @@
 /** Reads a whole state from the database, or writes it to an empty one. */
 
 import { StateError } from '../../errors.js'
+import type { HistoryEntry } from '../../model/history.js'
 import { type CoverageRecord, emptyHistory, type NetworkRecord, type Whole } from '../document.js'
 import type { Ask, Database } from './connection/database.js'
 import type { Skew } from './connection/skew.js'
@@ -38,7 +39,7 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
 			delivered === 0 ? [] : [[receiver, { delivered, lastDeliveredAtMs }]],
 		),
 	)
-	// The history is left out, because it is not needed to continue.
+	// `wholeState.ts` reads the history by itself, in pieces.
 	const troubles = await readTroubleRow(ask)
 	const state = { networks, deliveries, totals, history: emptyHistory }
 	return { state, coverage, ...(troubles && { troubles }) }
@@ -48,7 +49,12 @@ export async function readWhole(ask: Ask, skew: Skew): Promise<Whole> {
  * All or nothing. Current leases are lost, because their owners computed their changes from an empty state. Throws
  * StateError `mismatch` when there is a state already.
  */
-export async function writeWhole(database: Database, { state, coverage, troubles }: Whole, skew: Skew): Promise<void> {
+export async function writeWhole(
+	database: Database,
+	{ state, coverage, troubles }: Whole,
+	history: AsyncIterable<readonly HistoryEntry[]>,
+	skew: Skew,
+): Promise<void> {
 	await database.transact(async (ask) => {
 		await lockSchema(ask)
 		await ask('lock table tracewatch.network, tracewatch.delivery, tracewatch.total in share row exclusive mode')
@@ -73,7 +79,17 @@ export async function writeWhole(database: Database, { state, coverage, troubles
 			await writeContracts(ask, name, record.contracts)
 		}
 		await insertDeliveries(ask, [...state.deliveries.values()], skew)
-		await insertHistory(ask, state.history.entries, skew)
+		let last = 0
+		for await (const piece of history) {
+			await insertHistory(ask, piece, skew)
+			last = piece.at(-1)?.seq ?? last
+		}
+		// What a folder has not written to its files yet.
+		await insertHistory(
+			ask,
+			state.history.entries.filter(({ seq }) => seq > last),
+			skew,
+		)
 		for (const [receiver, { delivered, lastDeliveredAtMs }] of state.totals) {
 			const last = lastDeliveredAtMs === null ? null : skew.toDatabase(lastDeliveredAtMs)
 			await ask('insert into tracewatch.total values ($1, $2, $3)', [receiver, delivered, last])
@@ -83,7 +99,7 @@ export async function writeWhole(database: Database, { state, coverage, troubles
 
 const USED = `
 	select exists (select from tracewatch.network) or exists (select from tracewatch.delivery)
-		or exists (select from tracewatch.total) as used`
+		or exists (select from tracewatch.total) or exists (select from tracewatch.history) as used`
 
 const DISOWN = `
 	insert into tracewatch.lease as l (network, owner, epoch, expires) select unnest($1::text[]), '', 1, '-infinity'

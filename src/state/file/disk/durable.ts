@@ -73,17 +73,11 @@ export function isWhole<T extends object>(format: Format<T>): (path: string) => 
 /** The value (null: no file), or the damage, as the end of the sentence "state.json is damaged: …". */
 export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
 
-/**
- * `readWhole`: reads the bytes; default: as a file that only this program writes. Throws StateError `format` or `disk`.
- */
-export async function examine<T extends object>(
-	path: string,
-	format: Format<T>,
-	readWhole: (path: string) => Promise<Buffer> = readOwnFile,
-): Promise<Examined<T>> {
+/** Throws StateError `format` or `disk`. */
+export async function examine<T extends object>(path: string, format: Format<T>): Promise<Examined<T>> {
 	let bytes: Buffer
 	try {
-		bytes = await readWhole(path)
+		bytes = await readOwnFile(path)
 	} catch (error) {
 		if (isMissing(error)) return { value: null }
 		throw diskError('read', path, error)
@@ -136,7 +130,7 @@ async function sumOf(bytes: Buffer): Promise<string> {
 }
 
 /** The whole file, in pieces. */
-export function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
+function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
 	const hash = createHash('sha256')
 	for (const chunk of chunks(`{"v":${FORMAT},"data":`, format.encode(value))) {
 		hash.update(chunk)
