@@ -1,5 +1,4 @@
 import { sha256 } from '../base/sha256.js'
-import { csvLine } from '../base/text/csvLine.js'
 import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
@@ -7,10 +6,8 @@ import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } fro
 import { leastLacking, whyUnread } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
-import { deliveriesOf, deliveryId } from '../core/outbox/posting.js'
-import { finish } from '../core/steps.js'
+import { deliveryId } from '../core/outbox/posting.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
-import { openParts } from '../daemon/parts.js'
 import { PlainError, RpcError, StateError, UsageError } from '../errors.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
@@ -24,9 +21,7 @@ import { markReplayed } from '../scan/look/markReplayed.js'
 import { createPayeeLedger } from '../scan/look/payees.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
 import { peekAnnouncements } from '../state/open.js'
-import { version } from '../version.js'
-import { type Command, type CommandArgs, configOption, type ExitCode, exitCodes, type Io } from './command.js'
-import { bomOption, withBom } from './shared/bom.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
@@ -37,26 +32,22 @@ export const replay: Command = {
 	name: 'replay',
 	summary: 'scans a range of blocks and prints the alerts it would have sent',
 	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT]
-                         [--bom] [--send]
 
 Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, regardless of the first block of
 a watch, and prints the alerts. Addresses that imitate one that the watch paid in these blocks are marked. Nothing is
-sent and the state is not touched, unless --send is given: then each alert goes to the receivers of its watch, under the
-same id as the alert of a running daemon.
+sent, and the state is not touched.
 
   --network NAME      as in tracewatch.yaml
   --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
   --address ADDRESS   only this one; may be repeated; need not be on a watchlist
   --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
-                      gets it, with the deliveryId of the first of its receivers), csv
-  --bom               with csv: marks it as UTF-8, so that Excel reads umlauts in labels
-  --send              also delivers; not while a daemon holds the state
+                      gets it, with the deliveryId of the first of its receivers)
   -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
 
 SIGINT and SIGTERM stop it after the current step; it then says from which block to go on.
 
-Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint or receiver failed for now (go on from the block
-it names), 78 the configuration is wrong.`,
+Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint failed for now (go on from the block it
+names), 78 the configuration is wrong.`,
 	options: {
 		...configOption,
 		network: { type: 'string' },
@@ -64,13 +55,10 @@ it names), 78 the configuration is wrong.`,
 		to: { type: 'string' },
 		address: { type: 'string', multiple: true },
 		format: { type: 'string' },
-		...bomOption,
-		send: { type: 'boolean' },
 	},
 	positionals: [0, 0],
-	async run(args, given) {
+	async run(args, io) {
 		const format = formatOf(args)
-		const io = withBom(args, given)
 		const spanIn = spanOf(args)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
@@ -85,13 +73,11 @@ it names), 78 the configuration is wrong.`,
 			log: openLog(io, 2),
 			areTokensAsked: () => asked,
 		})
-		let sender: Sender | null = null
 		try {
 			const head = await chain.head(io.signal)
 			const span = spanIn(head.latest.number)
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
-			sender = args.values.send === true ? await openSender(config, io) : null
 			const progress = createProgress(span)
 			const printer = createPrinter(format, config, beside(progress, io))
 			let next = span.from
@@ -118,7 +104,6 @@ it names), 78 the configuration is wrong.`,
 						printer.print(alert)
 						noteAnnounced(alert, known)
 					}
-					await sender?.post(alerts)
 					if (part.unread !== undefined) {
 						hasAll = false
 						io.err(`block ${part.span.to} was read but for ${whyUnread(part.unread)}`)
@@ -134,10 +119,8 @@ it names), 78 the configuration is wrong.`,
 			}
 			progress.end()
 			printer.end()
-			const delivered = sender === null ? exitCodes.done : await sender.deliver()
-			return hasAll ? delivered : exitCodes.tryAgain
+			return hasAll ? exitCodes.done : exitCodes.tryAgain
 		} finally {
-			await sender?.close()
 			await chain.close()
 		}
 	},
@@ -189,55 +172,18 @@ function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<A
 	return new Set(tokens.flatMap(({ contract }) => (known.has(contract) ? [] : [contract])))
 }
 
-/**
- * Sends replayed alerts through the state, like any other alert, so that deliveries that are still pending or refused
- * are not lost.
- */
-interface Sender {
-	post(alerts: readonly Alert[]): Promise<void>
-	deliver(): Promise<ExitCode>
-	close(): Promise<void>
-}
-
-/** Opens the state before anything is scanned, so that a daemon which holds it is noticed at once. */
-async function openSender(config: Config, io: Io): Promise<Sender> {
-	const parts = await openParts({ config, log: openLog(io, 2), version, scrubber: io.scrubber })
-	return {
-		async post(alerts) {
-			const difference = {
-				news: alerts.map((alert) => ({ alerts: [alert], revision: 0 })),
-				retracted: [],
-				announcements: [],
-			}
-			const posting = { recipientsOf: parts.recipientsOf, nowMs: Date.now(), digest: sha256 }
-			const deliveries = finish(deliveriesOf(difference, posting)).filter(({ receiver }) => receiver !== noReceiver)
-			if (deliveries.length > 0) await parts.store.post(deliveries)
-		},
-		async deliver() {
-			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			const kept = held === 0 ? '' : `, ${held} held by digests`
-			io.err(`${delivered} delivered, ${failed} failed for now and kept for the next run${kept}`)
-			return failed > 0 ? exitCodes.tryAgain : exitCodes.done
-		},
-		close: () => parts.closers.close(),
-	}
-}
-
-type Format = 'table' | 'json' | 'csv'
+type Format = 'table' | 'json'
 
 function createPrinter(format: Format, { receivers }: Config, io: Io) {
 	let printed = 0
 	const isNarrow = format === 'table' && io.isTty && (process.stdout.columns ?? 0) < tableWidth
 	const write = (cells: readonly string[]) =>
-		format === 'csv'
-			? io.out(csvLine(cells), '\r\n')
-			: io.out(
-					cells
-						.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0))
-						.join('  ')
-						.trimEnd(),
-				)
-	if (format === 'csv') write(replayColumns)
+		io.out(
+			cells
+				.map((cell, at) => fitWords(cell).padEnd(widths[at] ?? 0))
+				.join('  ')
+				.trimEnd(),
+		)
 	return {
 		print(alert: Alert) {
 			const { type, data } = alert
@@ -250,7 +196,7 @@ function createPrinter(format: Format, { receivers }: Config, io: Io) {
 				for (const line of narrowLines({ type, data })) io.out(fitWords(line))
 				return
 			}
-			if (format === 'table' && printed === 1) write(replayColumns)
+			if (printed === 1) write(replayColumns)
 			write(replayRow(data))
 		},
 		end() {
@@ -267,8 +213,8 @@ function firstDeliveryOf({ data, receivers: [receiver = noReceiver] }: Alert, al
 }
 
 /**
- * An alert on three lines, for terminals that are narrower than the table. Whole addresses are in the table and in the
- * other formats.
+ * An alert on three lines, for terminals that are narrower than the table. Whole addresses are in the table and in
+ * JSON.
  */
 function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly string[] {
 	const time = data.blockTimestamp.replace('.000Z', 'Z')
@@ -280,8 +226,8 @@ const widths = [9, 20, 10, 9, 12, 5, 42, 42, 12, 66, 5, 42]
 const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
 
 function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
-	if (format === 'table' || format === 'json' || format === 'csv') return format
-	throw new UsageError(`--format takes table, json or csv, not \`${String(format)}\``)
+	if (format === 'table' || format === 'json') return format
+	throw new UsageError(`--format takes table or json, not \`${String(format)}\``)
 }
 
 function addressesOf({ values: { address = [] } }: CommandArgs) {

@@ -225,8 +225,7 @@ test('error: wrong usage ends with 2 and names the way out', async () => {
 		[['replay', '--from', 'soon', '--to', '1'], /--from takes a block number, not `soon`/],
 		[['replay', '--to', '1'], /--from is missing/],
 		[['replay', '--from', '2', '--to', '1'], /--from 2 is after --to 1/],
-		[['replay', '--from', '1', '--to', '1', '--format', 'xml'], /table, json or csv, not `xml`/],
-		[['replay', '--from', '1', '--to', '1', '--bom'], /--bom is for --format csv/],
+		[['replay', '--from', '1', '--to', '1', '--format', 'xml'], /table or json, not `xml`/],
 		[['replay', '--from', '1', '--to', '1', '--network', 'lokal'], /no network `lokal`.*`local`/],
 		[['replay', '--from', '1', '--to', '1', '--address', '0x12'], /0x12/],
 	]

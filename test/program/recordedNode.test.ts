@@ -24,7 +24,7 @@ test('behavior: `replay` and `explain` say the same of recorded answers when the
 	})
 	const file = join(site.folder, 'answers.jsonl')
 	const runWith = async (rpc: string) => {
-		const replayed = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'], { NODE: rpc })
+		const replayed = await site.run(['replay', '--from', '1', '--to', 'latest'], { NODE: rpc })
 		const explained = await site.run(['explain', txHash], { NODE: rpc })
 		expect([replayed.code, explained.code], replayed.stderr + explained.stderr).toEqual([0, 0])
 		return [replayed.stdout, explained.stdout]
@@ -33,7 +33,7 @@ test('behavior: `replay` and `explain` say the same of recorded answers when the
 	const recording = await startRecordedNode(file, node.url)
 	const before = await runWith(recording.url)
 	recording.stop()
-	expect(before[0]?.split('\r\n').filter((line) => line.includes(txHash))).toHaveLength(1)
+	expect(before[0]?.split('\n').filter((line) => line.includes(txHash))).toHaveLength(1)
 	expect(readFileSync(file, 'utf8')).not.toContain(new URL(node.url).host)
 	await node.send({ from: stranger, to: vault, valueWei: 8n })
 	await node.stop()

@@ -46,7 +46,6 @@ const span = ['--network', 'local', '--from', '1', '--to', 'latest']
 test.each<[string, () => readonly string[]]>([
 	['check', () => ['check']],
 	['replay', () => ['replay', ...span]],
-	['replay --format csv', () => ['replay', ...span, '--format', 'csv']],
 	['replay --format json', () => ['replay', ...span, '--format', 'json']],
 	['explain of a transaction', () => ['explain', hash, '--network', 'local']],
 	['deliveries --sent', () => ['deliveries', '--sent']],

@@ -62,13 +62,13 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 	await running.stop('SIGTERM')
 
 	const range = ['--network', 'local', '--from', String(from + 1n), '--to', 'latest']
-	const replay = await site.run(['replay', ...range, '--format', 'csv'])
+	const replay = await site.run(['replay', ...range])
 	expect(
 		replay.stdout
 			.trim()
 			.split('\n')
 			.slice(1)
-			.map((line) => line.split(',').slice(2, 6).join()),
+			.map((line) => line.split(/ +/).slice(2, 6).join()),
 	).toEqual(['token,in,1.5,USDC', 'token,in,1,PUNK'])
 	const explain = await site.run(['explain', hash])
 	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  the zero address → Treasury ${toChecksum(treasury)}`)
@@ -116,11 +116,11 @@ inFull(() => {
 			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
 			'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
 		})
-		const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest', '--format', 'csv'])
+		const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest'])
 		const [head, ...rows] = stdout
 			.trim()
-			.split('\r\n')
-			.map((line) => line.split(',').at(-1)?.toLowerCase())
+			.split('\n')
+			.map((line) => line.split(/ +/)[11]?.toLowerCase() ?? '')
 		expect([head, ...rows]).toEqual(['lookalike', '', '', friend])
 	})
 })
