@@ -12,7 +12,6 @@ const { composeMessage } = await from('notify/text/message.js')
 const { isAlarming } = await from('notify/text/alarms.js')
 const { headline } = await from('notify/text/sentence.js')
 const { createWatchSet } = await from('config/watchlists/table/watchSet.js')
-const { createActivity, bucketMs } = await from('pages/activity.js')
 const { toChecksum } = await from('config/address.js')
 const { usualKinds } = await from('kinds/all.js')
 const { pageAt } = await from('pages/pages.js')
@@ -153,24 +152,13 @@ const history = {
 
 /** A day of a watcher. `ill`: what is wrong with it. */
 function facts(ill = 'nothing') {
-	let at = nowMs
-	const activity = createActivity(() => at)
-	for (let bucket = 143; bucket >= 0; bucket--) {
-		at = nowMs - bucket * bucketMs
-		activity.lagged('ethereum', bucket > 60 && bucket < 66 ? 42 - Math.abs(63 - bucket) * 9 : bucket % 7 === 3 ? 1 : 0)
-		activity.lagged('base', bucket % 5 === 3 ? 3 : 1)
+	const answers = {
+		'ops-mail': { result: 'delivered', words: 'mail.example.org: 250 2.0.0 queued as 4XyZ' },
+		'ops-hook':
+			ill === 'nothing'
+				? { result: 'delivered', words: 'hooks.example.org answered 204' }
+				: { result: 'retry', words: 'hooks.example.org answered 503' },
 	}
-	at = nowMs
-	for (const { made, atMs } of stories.filter((one) => one.atMs > nowMs - 86_400_000)) activity.alerted(made.data, atMs)
-	activity.requested('ethereum', 'mainnet.example.org')
-	activity.requested('base', 'base.example.org')
-	activity.attempted('ops-mail', { result: 'delivered', answer: 'mail.example.org: 250 2.0.0 queued as 4XyZ' })
-	activity.attempted(
-		'ops-hook',
-		ill === 'nothing'
-			? { result: 'delivered', answer: 'hooks.example.org answered 204' }
-			: { result: 'retry', code: 'http', reason: 'hooks.example.org answered 503' },
-	)
 	const rules = {
 		...{ network: 'ethereum', tags: ['cold'], kinds: usualKinds, direction: 'both', minValueWei: 1n },
 		...{ receivers: ['ops-mail', 'ops-hook'], fromBlock: null, watchlist: 'treasury.yaml' },
@@ -245,7 +233,8 @@ function facts(ill = 'nothing') {
 				})),
 			),
 		history,
-		activity,
+		endpoint: (network) => (network === 'base' ? 'base.example.org' : 'mainnet.example.org'),
+		lastAnswer: (receiver) => ({ ...answers[receiver], atMs: nowMs }),
 		readBooks: async () => (name, address) => {
 			const number = Number(BigInt(address) % 1_000_000n)
 			return {
@@ -253,7 +242,13 @@ function facts(ill = 'nothing') {
 				balanceWei: BigInt(number) * 10n ** 15n + BigInt(number % 7),
 			}
 		},
-		announcements: () => [],
+		announcements: (network) =>
+			stories.slice(0, 12).flatMap(({ made: { type, data } }, number) => {
+				const block = { number: BigInt(data.blockNumber), hash: data.blockHash }
+				return data.network === network
+					? [{ id: `${number}`, block, txHash: data.txHash, status: 'announced', alerts: [{ type, data }] }]
+					: []
+			}),
 		...{ says: headline, isAlarming, checksum: toChecksum },
 	}
 }

@@ -12,7 +12,6 @@ import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
-import { createActivity } from '../pages/activity.js'
 import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
@@ -21,7 +20,8 @@ import { createHealth } from './health/health.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
-import { createPageFacts, createPageNotes, recall } from './pageFacts.js'
+import { createPageFacts } from './pageFacts.js'
+import { createPageNotes } from './pageNotes.js'
 import { openParts } from './parts.js'
 import type { NetworkPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
@@ -54,11 +54,9 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		summary: () => parts.store.summary(),
 	})
 	const startedAtMs = Date.now()
-	const activity = createActivity(Date.now)
-	const notes = createPageNotes(activity)
+	const notes = createPageNotes()
 	const failing = createFailingReceivers(Date.now, steadyClock)
-	const noted = notes.note
-	const observer = createObserver({ metrics, activity, failing, noted, vitals: () => vitals })
+	const observer = createObserver({ metrics, notes, failing, vitals: () => vitals })
 	const parts = await openParts({ ...options, observer })
 	const { store, troubles, pollers, recipientsOf, closers } = parts
 	const inEffect: InEffect = { watches, loadedAtMs: startedAtMs, isRefused: config.refused !== undefined }
@@ -79,9 +77,8 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		}
 		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, Date.now)
 		if (history !== null) closers.add(() => history.close())
-		if (config.http !== null) void recall({ store, history, activity, untilMs: startedAtMs, log })
 		const pageFacts = createPageFacts({
-			...{ config, version, startedAtMs, store, history, health, activity, notes },
+			...{ config, version, startedAtMs, store, history, health, notes },
 			inEffect: () => inEffect,
 		})
 		const pages = (path: string, params: URLSearchParams) => pageAt(path, params, pageFacts)

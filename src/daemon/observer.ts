@@ -2,11 +2,11 @@ import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Metrics } from '../ops/metrics.js'
-import type { Activity } from '../pages/activity.js'
 import type { AuditReport } from '../scan/auditing/follower.js'
 import type { PollReport } from '../scan/poll.js'
 import type { FailingReceivers } from './health/failingReceivers.js'
 import type { Vitals } from './health/vitals.js'
+import type { PageNotes } from './pageNotes.js'
 import type { NoteState } from './polling/noting.js'
 
 /** Receives internal events, for metrics, health and pages. */
@@ -30,20 +30,18 @@ export interface Observer {
 
 export interface Observers {
 	readonly metrics: Metrics
-	readonly activity: Activity
+	readonly notes: PageNotes
 	readonly failing: FailingReceivers
-	readonly noted: NoteState
 	/** Called at the first event: the vitals are made of parts that need the observer. */
 	readonly vitals: () => Vitals
 }
 
 /** Passes each event on to all that count it. */
-export function createObserver({ metrics, activity, failing, noted, vitals }: Observers): Observer {
+export function createObserver({ metrics, notes, failing, vitals }: Observers): Observer {
 	return {
 		reported(network, report) {
 			metrics.polled(network, { ...report, atMs: Date.now() })
 			vitals().reported(network, report)
-			activity.lagged(network, Number(report.target > report.checkpoint ? report.target - report.checkpoint : 0n))
 		},
 		scanned: (network, checkpoint) => vitals().scanned(network, checkpoint),
 		audited: (network, report) => metrics.audited(network, report),
@@ -52,14 +50,15 @@ export function createObserver({ metrics, activity, failing, noted, vitals }: Ob
 		stoodBy: (network) => vitals().stoodBy(network),
 		requested(network, request) {
 			metrics.requested(network, request)
-			if (request.result === 'ok') activity.requested(network, request.endpoint)
+			if (request.result === 'ok') notes.endpoints.set(network, request.endpoint)
 		},
 		provedLogs: (network, proofs) => metrics.provedLogs(network, proofs),
 		attempted(receiver, outcome) {
 			metrics.attempted(receiver, outcome.result)
-			activity.attempted(receiver, outcome)
+			const words = outcome.result === 'delivered' ? (outcome.answer ?? 'took it') : outcome.reason
+			notes.answers.set(receiver, { atMs: Date.now(), result: outcome.result, words })
 			failing.attempted(receiver, outcome)
 		},
-		noted,
+		noted: notes.note,
 	}
 }

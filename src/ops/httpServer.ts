@@ -73,7 +73,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 				log.error({ err: error, path: request.url }, 'a page could not be rendered')
 				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
 			})
-			.then((page) => send(response, request, { ...page, body: outgoing(page, scrubber) }))
+			.then((page) => send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) }))
 	})
 	/** Returns the refusal; null: the client may see the page. */
 	async function admit(request: IncomingMessage, response: ServerResponse): Promise<Page | null> {
@@ -172,12 +172,6 @@ function inLines(version: string, { ok, reason, networks }: Health): string {
 
 function headless({ headUnknownSince }: NetworkHealth): string {
 	return headUnknownSince === undefined ? 'unknown' : `unknown since ${headUnknownSince}`
-}
-
-/** CSV ends its lines with CRLF (RFC 4180): added after cleaning, which would remove the CR as an unfit character. */
-function outgoing({ type, body }: Page, { clean }: HttpOptions['scrubber']): string {
-	const fit = fitOutput(clean(body))
-	return type.startsWith('text/csv') ? fit.replaceAll('\n', '\r\n') : fit
 }
 
 function send(response: ServerResponse, request: IncomingMessage, { status, type, body }: Page): void {

@@ -5,7 +5,7 @@ import type { AlertData } from '../model/alert.js'
 import { counterparty, explorerLink, party, watchLink, wholeAddress } from './addresses.js'
 import { ago, amount, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { type Column, heading, mark, type Sorting, whole } from './look/layout.js'
+import { type Column, heading, mark, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { type AlertRow, gravityOf, type PublicDelivery } from './rows.js'
 
@@ -14,7 +14,6 @@ export interface AlertTableOptions {
 	readonly isShort?: true
 	/** Without the column of the watch, on the watch's own page. */
 	readonly isOfOneWatch?: true
-	readonly sorting?: Sorting
 }
 
 /** Marks of deliveries in a line; more are counted. */
@@ -23,24 +22,24 @@ const mostMarks = 3
 const mostInside = 50
 
 export function alertTable(rows: readonly AlertRow[], facts: PageFacts, options: AlertTableOptions = {}): Html {
-	const { isShort, isOfOneWatch, sorting } = options
+	const { isShort, isOfOneWatch } = options
 	const hasNetworks = facts.networks.length > 1 && isOfOneWatch !== true
 	const columns: readonly Column[] = [
-		{ name: 'When', sortBy: 'time' },
-		{ name: 'Direction', sortBy: 'direction' },
-		{ name: 'Amount', isNumber: true, sortBy: 'amount' },
-		{ name: 'Asset', sortBy: 'asset' },
-		...(isOfOneWatch === true ? [] : [{ name: 'Watch', sortBy: 'watch' }]),
+		{ name: 'When' },
+		{ name: 'Direction' },
+		{ name: 'Amount', isNumber: true },
+		{ name: 'Asset' },
+		...(isOfOneWatch === true ? [] : [{ name: 'Watch' }]),
 		{ name: 'Other side' },
-		{ name: 'Kind', sortBy: 'kind' },
-		...(hasNetworks ? [{ name: 'Network', sortBy: 'network' }] : []),
+		{ name: 'Kind' },
+		...(hasNetworks ? [{ name: 'Network' }] : []),
 		...(isShort === true ? [] : [{ name: 'Sent' }]),
 	]
 	// From the direction to the last column before the network.
 	const wide = isOfOneWatch === true ? 5 : 6
 	const nowMs = facts.clock()
 	return html`<table class="alerts"><caption>Alerts</caption><thead><tr>${columns.map((column) =>
-		heading(column, sorting),
+		heading(column),
 	)}</tr></thead><tbody>${rows.map((row) => {
 		const when = ago(Date.parse(row.toldAt), nowMs)
 		const alarm = facts.isAlarming(row.says)

@@ -1,6 +1,5 @@
 /** The page of deliveries. */
 
-import { csvText } from '../base/text/csvLine.js'
 import { alertsOf } from '../core/outbox/historyEntries.js'
 import type { Message } from '../model/alert.js'
 import { watchLink, wholeAddress } from './addresses.js'
@@ -128,17 +127,4 @@ function detailsOf(row: Row): Html {
 				)}</p>`
 	}<p>${deliveryInWords(row)}</p>
 <p class="quiet">Delivery <code>${row.deliveryId}</code> of <code>${row.id}</code></p>`
-}
-
-const csvColumns = [
-	...['told_at', 'ended_at', 'result', 'receiver', 'recipient', 'attempts', 'next_attempt_at', 'type', 'says'],
-	...['last_error', 'answer', 'id', 'delivery_id'],
-]
-
-export function deliveriesCsv(found: Found['deliveries']): string {
-	const lines = found.map((one) => [
-		...[one.toldAt, one.endedAt ?? '', one.result, one.receiver, one.recipient ?? '', String(one.attempts)],
-		...[one.nextAttemptAt ?? '', one.type, one.says, one.lastError ?? '', one.answer ?? '', one.id, one.deliveryId],
-	])
-	return csvText([csvColumns, ...lines])
 }

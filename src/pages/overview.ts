@@ -1,17 +1,18 @@
-/** The first page: the latest alerts, networks, receivers, the last day and configuration. */
+/** The first page: the latest alerts, networks, receivers and configuration. */
 
 import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
 import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
 import { alertTable } from './alertTable.js'
-import { chart, lagInWords, ofDay, sumInWords } from './look/chart.js'
 import { ago, counted, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { standingOf } from './standing.js'
 
+const MOST_LATEST = 12
+
 export async function overview(facts: PageFacts) {
-	const { clock, activity, config, watches } = facts
+	const { clock, config, watches } = facts
 	const nowMs = clock()
 	const health = await facts.health()
 	const summary = await facts.summary().catch(() => null)
@@ -33,12 +34,11 @@ export async function overview(facts: PageFacts) {
 				checkpoint === null || head === null || own?.isBehindCheckpoint ? null : Math.max(0, head - checkpoint),
 			lastPollAt: own?.lastPollAt ?? null,
 			source: state?.seen?.source ?? null,
-			endpoint: activity.endpoint(name),
+			endpoint: facts.endpoint(name),
 			endpoints,
 			books: state?.seen?.books ?? null,
 			logs: state?.seen?.logs ?? null,
 			watches: watches.networks.get(name)?.length ?? 0,
-			lagsOfDay: activity.lags(name),
 		}
 	})
 	const known = facts.receivers.map(({ name }) => name)
@@ -48,7 +48,7 @@ export async function overview(facts: PageFacts) {
 	const receivers = [...known, ...others].map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
 		const state = summary?.receivers.get(name)
-		const word = activity.lastWord(name)
+		const answer = facts.lastAnswer(name)
 		return {
 			receiver: name,
 			type: settings?.type ?? null,
@@ -62,7 +62,7 @@ export async function overview(facts: PageFacts) {
 			dead: state?.dead ?? none,
 			delivered: state?.delivered ?? none,
 			lastDeliveredAt: iso(state?.lastDeliveredAtMs ?? null),
-			lastAnswer: word === null ? null : { at: iso(word.atMs), result: word.result, words: word.words },
+			lastAnswer: answer === null ? null : { at: iso(answer.atMs), result: answer.result, words: answer.words },
 		}
 	})
 	const { state, troubles } = standingOf(health, summary)
@@ -83,13 +83,24 @@ export async function overview(facts: PageFacts) {
 		},
 		networks,
 		receivers,
-		alertsOfDay: activity.alerts(),
-		alarmsOfDay: activity.alarms(),
-		latest: activity.latest().map(({ type, data, atMs }) => ({
-			...{ id: data.id, type, toldAt: new Date(atMs).toISOString(), alert: data },
-			says: facts.says({ type, timestamp: data.detectedAt, data: { ...data, deliveryId: '' } }),
-		})),
+		latest: latestOf(facts),
 	}
+}
+
+/** The newest alerts and retractions that the state still keeps, newest first; one of each event and address. */
+function latestOf(facts: PageFacts) {
+	const all = facts.networks.flatMap(({ name }) =>
+		[...facts.announcements(name)].flatMap(({ status, alerts: [first] }) =>
+			first === undefined
+				? []
+				: [{ type: status === 'announced' ? first.type : ('alert.removed' as const), data: first.data }],
+		),
+	)
+	const newest = all.sort((one, other) => other.data.detectedAt.localeCompare(one.data.detectedAt))
+	return newest.slice(0, MOST_LATEST).map(({ type, data }) => ({
+		...{ id: data.id, type, toldAt: data.detectedAt, alert: data },
+		says: facts.says({ type, timestamp: data.detectedAt, data: { ...data, deliveryId: '' } }),
+	}))
 }
 
 type Overview = Awaited<ReturnType<typeof overview>>
@@ -116,7 +127,7 @@ export function overviewBody(found: Overview, facts: PageFacts): Html {
 <section id="latest" data-live aria-labelledby="h-latest"><h2 id="h-latest">Latest alerts</h2>
 ${
 	found.latest.length === 0
-		? html`<p class="none">No alert in the last 24 hours.</p>`
+		? html`<p class="none">No alert lately.</p>`
 		: alertTable(
 				found.latest.map(({ alert, ...row }) => ({ ...row, reason: null, alerts: [alert], deliveries: [] })),
 				facts,
@@ -169,22 +180,6 @@ ${table(
 		whole(one.fallback ?? 'none'),
 	]),
 )}</section>
-<section id="day" data-live aria-labelledby="h-day"><h2 id="h-day">The last 24 hours</h2><div class="charts">
-${chart({
-	...{ id: 'c-alerts', title: 'Alerts', says: sumInWords(found.alertsOfDay) },
-	...{ values: found.alertsOfDay, times: ofDay },
-})}
-${networks.map(({ network, lagsOfDay }, at) =>
-	chart({
-		id: `c-lag-${at}`,
-		title: `Blocks behind, ${network}`,
-		says: lagInWords(lagsOfDay),
-		values: lagsOfDay,
-		times: ofDay,
-	}),
-)}</div>
-<p class="quiet">Blocks behind are known since this process started,
-${ago(Date.parse(found.startedAt ?? ''), nowMs)}.</p></section>
 <section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
 <p><code>${config.file}</code>, read ${ago(Date.parse(config.loadedAt ?? ''), nowMs)}${
 		config.refused
@@ -193,17 +188,15 @@ ${ago(Date.parse(found.startedAt ?? ''), nowMs)}.</p></section>
 	}.${changedLine(config.changed)}</p></section>`
 }
 
-/** Alarms, alerts, what waits, and how much is watched. */
-function figures({ alarmsOfDay, alertsOfDay, receivers, config, networks }: Overview): Html {
+/** What waits, and how much is watched. */
+function figures({ receivers, config, networks }: Overview): Html {
 	const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-	const [alarms, alerts] = [sum(alarmsOfDay), sum(alertsOfDay)]
 	const unsent = sum(receivers.map(({ pending, parked, dead }) => (pending ?? 0) + (parked ?? 0) + (dead ?? 0)))
 	const isKnown = receivers.every(({ pending }) => pending !== null)
-	const figure = (name: string, path: string, shown: string, kind: '' | 'ill' | 'waits' = '') =>
+	const figure = (name: string, path: string, shown: string, kind: '' | 'waits' = '') =>
 		html`<div><dt>${name}</dt><dd class="${kind}"><a href="${path}">${shown}</a></dd></div>`
-	return html`${figure('alarms in 24 h', '/alerts', grouped(alarms), alarms > 0 ? 'ill' : '')}
-${figure('alerts in 24 h', '/alerts', grouped(alerts))}
-${figure('deliveries unsent', '/deliveries', isKnown ? grouped(unsent) : 'not known', unsent > 0 ? 'waits' : '')}
+	const waiting = isKnown ? grouped(unsent) : 'not known'
+	return html`${figure('deliveries unsent', '/deliveries', waiting, unsent > 0 ? 'waits' : '')}
 ${figure(config.watches === 1 ? 'watch' : 'watches', '/watches', grouped(config.watches))}
 ${figure(networks.length === 1 ? 'network' : 'networks', '#networks', grouped(networks.length))}`
 }

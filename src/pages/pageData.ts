@@ -2,13 +2,12 @@
 
 import type { Message } from '../model/alert.js'
 import type { Contract } from '../model/contract.js'
-import type { Delivery } from '../model/delivery.js'
+import type { Delivery, Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Announcement, StateSummary } from '../model/state.js'
 import type { NetworkHealth } from '../model/trouble.js'
 import type { Watch, WatchChanges, WatchSet } from '../model/watch.js'
-import type { Activity } from './activity.js'
 
 export interface NetworkFacts {
 	readonly name: string
@@ -27,6 +26,12 @@ export interface ReceiverFacts {
 	/** The host; contains no secret. */
 	readonly place: string
 	readonly fallback: string | null
+}
+
+export interface LastAnswer {
+	readonly atMs: number
+	readonly result: Outcome['result']
+	readonly words: string
 }
 
 /** Null: the watch has no book. */
@@ -66,7 +71,10 @@ export interface PageFacts {
 	deliveries(): Promise<readonly Delivery[]>
 	/** Null: no history is kept. */
 	readonly history: HistoryReader | null
-	readonly activity: Activity
+	/** Host of the endpoint that answered last; null before the first answer. */
+	endpoint(network: string): string | null
+	/** Null before the first attempt since this process started. */
+	lastAnswer(receiver: string): LastAnswer | null
 	/** Gives the books of these watches only. */
 	readBooks(watches: readonly Watch[]): Promise<BookOf>
 	/** What was last read of a watch that has code; null: it has none, or was not looked at. */

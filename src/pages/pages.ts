@@ -1,8 +1,8 @@
 /** The room `pages` makes the pages for people, each as HTML and as JSON. They are read-only. */
 
 import { StateError } from '../errors.js'
-import { alerts, alertsBody, alertsCsv } from './alerts.js'
-import { deliveriesBody, deliveriesCsv, deliveryPage } from './deliveries.js'
+import { alerts, alertsBody } from './alerts.js'
+import { deliveriesBody, deliveryPage } from './deliveries.js'
 import { type Html, html } from './look/html.js'
 import { page } from './look/layout.js'
 import { icon, script, style } from './look/static.js'
@@ -10,7 +10,7 @@ import { overview, overviewBody } from './overview.js'
 import type { PageFacts } from './pageData.js'
 import { banner, standingOf } from './standing.js'
 import { titleOf, watchBody, watchPage } from './watch.js'
-import { watches, watchesBody, watchesCsv } from './watches.js'
+import { watches, watchesBody } from './watches.js'
 
 export interface Page {
 	readonly status: number
@@ -35,9 +35,6 @@ export async function pageAt(path: string, params: URLSearchParams, facts: () =>
 	if (format === 'json') {
 		return { status: made.status ?? 200, type: `application/json${utf8}`, body: `${JSON.stringify(made.found)}\n` }
 	}
-	if (format === 'csv' && made.csv !== undefined) {
-		return { status: 200, type: `text/csv${utf8}`, body: made.csv() }
-	}
 	const withParam = (name: string, value: string) => {
 		const query = new URLSearchParams(params)
 		query.set(name, value)
@@ -51,7 +48,6 @@ export async function pageAt(path: string, params: URLSearchParams, facts: () =>
 		...{ banner: banner(standing), trouble: standing.state === 'watching' ? null : standing.words },
 		again: withParam('refresh', '60'),
 		jsonPath: withParam('format', 'json'),
-		csvPath: made.csv === undefined ? null : withParam('format', 'csv'),
 		refreshS: refresh === 0 ? null : refresh,
 		...(path === '/' && { isHeadingHidden: true as const }),
 	})
@@ -64,8 +60,6 @@ interface Made {
 	readonly body: Html
 	/** Default: 200. */
 	readonly status?: number
-	/** What the page lists, as CSV; absent: it cannot be had so. */
-	readonly csv?: () => string
 }
 
 /**
@@ -97,25 +91,19 @@ const pages: Readonly<Record<string, (facts: PageFacts, params: URLSearchParams)
 	},
 	async '/alerts'(facts, params) {
 		const found = await alerts(facts, params)
-		return { title: 'Alerts', found, body: alertsBody(found, facts, params), csv: () => alertsCsv(found.alerts) }
+		return { title: 'Alerts', found, body: alertsBody(found, facts, params) }
 	},
 	async '/watches'(facts, params) {
 		const found = await watches(facts, params)
-		return { title: 'Watches', found, body: watchesBody(found, facts, params), csv: () => watchesCsv(found.watches) }
+		return { title: 'Watches', found, body: watchesBody(found, facts, params) }
 	},
 	async '/watch'(facts, params) {
 		const found = await watchPage(facts, params)
 		if (found === null) return notWatched
-		const body = watchBody(found, facts, params)
-		return { title: titleOf(found), found, body, csv: () => alertsCsv(found.alerts) }
+		return { title: titleOf(found), found, body: watchBody(found, facts, params) }
 	},
 	async '/deliveries'(facts, params) {
 		const found = await deliveryPage(facts, params)
-		return {
-			title: 'Deliveries',
-			found,
-			body: deliveriesBody(found, facts, params),
-			csv: () => deliveriesCsv(found.deliveries),
-		}
+		return { title: 'Deliveries', found, body: deliveriesBody(found, facts, params) }
 	},
 }

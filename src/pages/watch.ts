@@ -110,7 +110,7 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 				? 'not known: its book is not closed yet'
 				: html`<b>${withGroups(book.balance)} ${book.asset}</b> at block ${grouped(book.closedTo)}`,
 		],
-		['Last event', first === undefined ? null : lastEvent(first, nowMs) || 'none since this process started'],
+		['Last event', first === undefined ? null : lastEvent(first, nowMs) || 'none lately'],
 	]
 	const names = new Set(receivers.map(({ name }) => name))
 	return html`<section id="about" class="about" data-live aria-label="About this watch">

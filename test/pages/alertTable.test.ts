@@ -1,4 +1,4 @@
-// Alerts in columns, sorted, as CSV, and the page of a watch.
+// Alerts in columns, and the page of a watch.
 import { describe, expect, test } from 'vitest'
 import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
 import { usualKinds } from '../../src/kinds/all.js'
@@ -6,8 +6,7 @@ import type { Address } from '../../src/model/glossary.js'
 import type { WatchRules } from '../../src/model/watch.js'
 import { kindsInWords } from '../../src/pages/chosenKinds.js'
 import { alertDeliveryOf, deliveryOf, messageOf, payer, startMs, systemData, treasury } from '../notify/samples.js'
-import { addressOf } from '../state/samples.js'
-import { manyWatches, pageFacts, servePages } from './facts.js'
+import { pageFacts, servePages } from './facts.js'
 
 const clock = () => startMs + 3_600_000
 const other = '0x00000000000000000000000000000000000D0001'
@@ -65,49 +64,6 @@ describe('the page of alerts', () => {
 		expect(text).toMatch(/<select id="f-kind"[^>]*><option value="">any<\/option><option>transfer<\/option>/)
 	})
 
-	test.each([
-		['amount', ['', '0.5', '7', '12500']],
-		['-amount', ['12500', '7', '0.5', '']],
-		['time', ['7', '0.5', '', '12500']],
-		['-time', ['12500', '', '0.5', '7']],
-		['constructor', ['12500', '', '0.5', '7']],
-	])('behavior: sorted by %s, in JSON and CSV alike', async (sort, expected) => {
-		const url = await servePages(facts)
-		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}/alerts?format=json&sort=${sort}`)).json()
-		const values = found.alerts.map((one: { alerts: { value: string }[] }) => one.alerts[0]?.value ?? '')
-		// An order that has no name leaves the order of the history: unsent ones, newest first.
-		expect(values).toEqual(expected)
-		const answer = await fetch(`${url}/alerts?format=csv&sort=${sort}`)
-		expect(answer.headers.get('content-type')).toBe('text/csv; charset=utf-8')
-		const [head = '', ...lines] = (await answer.text()).trimEnd().split('\r\n')
-		const at = head.split(',').indexOf('value')
-		expect(lines.map((line) => line.split(',')[at])).toEqual(expected)
-	})
-
-	test('behavior: the heading of the order in force says so, and leads to the other way round', async () => {
-		const url = await servePages(facts)
-		const text = await (await fetch(`${url}/alerts?q=treasury&sort=amount`)).text()
-		expect(text).toMatch(
-			/<th scope="col" class="number" aria-sort="ascending"><a href="\/alerts\?q=treasury&amp;sort=-amount">/,
-		)
-		expect(text).toContain('href="/alerts?q=treasury&amp;sort=time"')
-	})
-
-	test('default: deliveries are CSV too, a line each', async () => {
-		const url = await servePages(facts)
-		const [head, ...lines] = (await (await fetch(`${url}/deliveries?format=csv&status=dead`)).text())
-			.trimEnd()
-			.split('\r\n')
-		expect(head).toMatch(/^told_at,ended_at,result,receiver,/)
-		expect(lines).toEqual([expect.stringMatching(/^2026-11-20T10:00:01.000Z,,dead,hook,,0,/)])
-	})
-
-	test('behavior: a label cannot become a formula in CSV', async () => {
-		const watch = { address: treasury, label: '=1+1,"x"', tags: [], watchlist: 'a.yaml' }
-		const url = await servePages(() => pageFacts({ deliveries: async () => [alertDeliveryOf(1, {}, { watch })] }))
-		expect(await (await fetch(`${url}/alerts?format=csv`)).text()).toContain(`,"'=1+1,""x""",`)
-	})
-
 	test('behavior: only who asks for it has the page loaded again by itself', async () => {
 		const url = await servePages(facts)
 		const text = await (await fetch(`${url}/alerts?q=treasury`)).text()
@@ -143,9 +99,14 @@ describe('the page of a watch', () => {
 		const text = await (await fetch(`${url}${own}`)).text()
 		expect(words(text)).toContain('1,234.500000000000000001 ETH at block 19,000,000')
 		expect(words(text)).toContain('Alerts everything (default)')
+		const [chart = '', ...others] = text.match(/<figure[\s\S]*?<\/figure>/g) ?? []
+		expect(others).toEqual([])
+		expect([...chart.matchAll(/<span>([^<]*)<\/span>/g)].map(([, label]) => label)).toEqual([
+			...['+12,507 ETH', '−0.5 ETH', '10-22', '10-31', '11-10', 'today'],
+		])
+		expect(text).not.toMatch(/ style=/)
 		expect(text).toContain(`href="${explorer}/address/${treasury.toLowerCase()}"`)
 		expect(rowsOf(text)).toHaveLength(3)
-		expect((await (await fetch(`${url}${own}&format=csv`)).text()).split('\r\n')).toHaveLength(5)
 	})
 
 	test('behavior: what was retracted is no movement', async () => {
@@ -171,7 +132,6 @@ describe('the page of a watch', () => {
 		const url = await servePages(facts)
 		for (const query of [`network=ethereum&address=${payer}`, `network=base&address=${treasury}`, 'network=ethereum']) {
 			expect((await fetch(`${url}/watch?${query}`)).status).toBe(404)
-			expect((await fetch(`${url}/watch?${query}&format=csv`)).status).toBe(404)
 		}
 	})
 })
@@ -187,36 +147,5 @@ describe('the page of watches', () => {
 		['only transfer, deployment', { ...all, kinds: ['transfer', 'deployment'] }],
 	] as const)('default: %s', (said, watch) => {
 		expect(kindsInWords(watch)).toBe(said)
-	})
-
-	test('behavior: sorted by label and balance, over all pages; too many are not sorted, and it says so', async () => {
-		const balances = new Map([
-			[addressOf(150), 9n],
-			[addressOf(3), 5n],
-		])
-		const book = (_: string, address: Address) => {
-			const balanceWei = balances.get(address)
-			return balanceWei === undefined ? null : { block: 1n, balanceWei }
-		}
-		const url = await servePages(() => pageFacts({ watches: manyWatches(150), readBooks: async () => book }))
-		const labels = async (query: string) => {
-			const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}/watches?format=json&${query}`)).json()
-			return found.watches.map(({ label }: { label: string }) => Number(label.slice(9)))
-		}
-		expect((await labels('sort=-balance')).slice(0, 3)).toEqual([150, 3, 1])
-		expect((await labels('sort=-watch')).slice(0, 2)).toEqual([150, 149])
-		expect(await labels('sort=-watch&before=100')).toEqual(Array.from({ length: 50 }, (_, at) => 50 - at))
-
-		const many = await servePages(() => pageFacts({ watches: manyWatches(10_001) }))
-		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${many}/watches?format=json&sort=-watch`)).json()
-		expect([found.tooManyToSort, found.watches[0].label]).toEqual([true, 'Customer 1'])
-		expect(await (await fetch(`${many}/watches?sort=-watch`)).text()).toContain('search for fewer to sort them')
-	})
-
-	test('default: as CSV', async () => {
-		const url = await servePages(facts)
-		const [head, line] = (await (await fetch(`${url}/watches?format=csv`)).text()).split('\r\n')
-		expect(head).toMatch(/^network,address,label,tags,watchlist,kinds,direction,receivers/)
-		expect(line).toMatch(/^ethereum,0x742d\w+,Treasury,cold,treasury.yaml,transfer /)
 	})
 })

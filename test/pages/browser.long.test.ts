@@ -7,12 +7,11 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { ReceiverSummary } from '../../src/model/state.js'
 import { composeMessage } from '../../src/notify/text/message.js'
-import { createActivity } from '../../src/pages/activity.js'
 import type { PageFacts } from '../../src/pages/pageData.js'
 import { alertData, alertDeliveryOf, digestData, messageOf, systemData, undeliveredData } from '../notify/samples.js'
 import { addressOf } from '../state/samples.js'
 import { notProved } from '../support/notProved.js'
-import { manyWatches, pageFacts, servePages } from './facts.js'
+import { announcedOf, manyWatches, pageFacts, servePages } from './facts.js'
 
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
 	existsSync(path),
@@ -83,19 +82,22 @@ const sites: Readonly<Record<string, () => PageFacts>> = {
 			health: async () => ({ ok: true, reason: null, networks: [{ ...network, ok: true, reason: null }] }),
 		}),
 	'two networks and alerts of every shape': () => {
-		const activity = createActivity(Date.now)
 		const watch = { ...alertData().watch, label: hostile }
-		for (const data of [
+		const announcements = [
 			alertData({ watch }),
 			alertData({ watch, network: 'base', direction: 'out', value: '123456789.123456789', asset: hostile }),
 			alertData({ watch, lookalike }),
 			alertData({ watch, kind: 'unexplained', frameType: 'balance', from: null }),
 			alertData({ watch, kind: 'token', frameType: 'log', token: longToken, value: null, asset: hostile }),
-		])
-			activity.alerted(data, Date.now())
+		].map((data) => announcedOf(data))
 		const [first] = pageFacts().networks
 		const networks = first === undefined ? [] : [first, { ...first, name: 'base', chainId: 8453 }]
-		return pageFacts({ watches: manyWatches(3), networks, activity, deliveries: async () => gathered })
+		return pageFacts({
+			watches: manyWatches(3),
+			networks,
+			announcements: (name) => announcements.filter(({ alerts: [one] }) => one?.data.network === name),
+			deliveries: async () => gathered,
+		})
 	},
 	'100,000 watches': () => pageFacts({ watches: manyWatches(100_000), deliveries: async () => dead }),
 	'all is ill': () =>

@@ -1,12 +1,14 @@
 // What pages are made of, and a server of the program's own that shows them.
 import { onTestFinished } from 'vitest'
 import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
+import type { AlertData } from '../../src/model/alert.js'
+import type { Hash } from '../../src/model/glossary.js'
+import type { Announcement } from '../../src/model/state.js'
 import type { WatchRules } from '../../src/model/watch.js'
 import { isAlarming } from '../../src/notify/text/alarms.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { startHttp } from '../../src/ops/httpServer.js'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { createActivity } from '../../src/pages/activity.js'
 import type { PageFacts } from '../../src/pages/pageData.js'
 import { pageAt } from '../../src/pages/pages.js'
 import { addressOf } from '../state/samples.js'
@@ -24,6 +26,12 @@ export function manyWatches(count: number, label = 'Customer') {
 	return gathered.set()
 }
 
+export function announcedOf(data: AlertData, status: Announcement['status'] = 'announced'): Announcement {
+	const facts = { id: data.id, block: { number: BigInt(data.blockNumber), hash: data.blockHash as Hash } }
+	const alerts = [{ type: `alert.${data.kind}` as const, data, receivers: ['hook'] }]
+	return { ...facts, txHash: data.txHash as Hash, revision: 0, status, alerts }
+}
+
 export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 	return {
 		...{ version: '1.2.3', clock: Date.now, startedAtMs: Date.now(), watches: manyWatches(0) },
@@ -36,7 +44,8 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 		summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		deliveries: async () => [],
 		history: null,
-		activity: createActivity(Date.now),
+		endpoint: () => null,
+		lastAnswer: () => null,
 		readBooks: async () => () => null,
 		contractOf: () => null,
 		announcements: () => [],

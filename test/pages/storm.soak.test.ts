@@ -3,10 +3,10 @@ import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
-import { createPageFacts, createPageNotes } from '../../src/daemon/pageFacts.js'
+import { createPageFacts } from '../../src/daemon/pageFacts.js'
+import { createPageNotes } from '../../src/daemon/pageNotes.js'
 import { openParts } from '../../src/daemon/parts.js'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { createActivity } from '../../src/pages/activity.js'
 import { openHistory } from '../../src/state/open.js'
 import { hookServer, settings, treasury, watchlist } from '../program/site.js'
 import { deliveryOf } from '../state/samples.js'
@@ -36,12 +36,11 @@ test(`behavior: ${count} deliveries on their way`, { timeout: 300_000 }, async (
 		`${settings('http://127.0.0.1:9/', { hook: hook.origin })}watchlists: [list.yaml]\n`,
 	)
 	const config = await loadConfig(join(folder, 'tracewatch.yaml'), { env: {}, cwd: folder })
-	const activity = createActivity(Date.now)
 	const parts = await openParts({ config, log: silent, version: '1.2.3', scrubber: createScrubber() })
 	const history = await openHistory(config.statePlace, Date.now)
 	try {
 		const facts = createPageFacts({
-			...{ config, version: '1.2.3', startedAtMs: Date.now(), history, activity, notes: createPageNotes(activity) },
+			...{ config, version: '1.2.3', startedAtMs: Date.now(), history, notes: createPageNotes() },
 			inEffect: () => ({ watches: config.watches, loadedAtMs: Date.now(), isRefused: false }),
 			store: parts.store,
 			health: async () => ({ ok: true, reason: null, networks: [] }),

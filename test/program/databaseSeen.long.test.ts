@@ -68,7 +68,7 @@ describe.skipIf(server === null)('on a database', () => {
 			const overview = await said(`${origin}/?format=json`, (found) => found.receivers[1].parked > 0)
 			expect(overview.receivers[0]).toMatchObject({ receiver: 'good', delivered: 3 })
 			expect(overview.receivers[1]).toMatchObject({ receiver: 'bad' })
-			expect(overview.alertsOfDay.reduce((sum: number, one: number) => sum + one)).toBeGreaterThan(0)
+			expect(overview.latest).toHaveLength(3)
 			for (const path of ['/', '/alerts', '/watches', '/deliveries']) {
 				const answer = await fetch(`${origin}${path}`)
 				expect([path, answer.status]).toEqual([path, 200])

@@ -70,18 +70,15 @@ describe('the pages', () => {
 		const overview = await said(
 			origin,
 			'/?format=json',
-			({ receivers }) => receivers[0].delivered > 0 && receivers[1].lastAnswer !== null,
+			({ receivers, ok }) => receivers[0].delivered > 0 && receivers[1].lastAnswer !== null && !ok,
 		)
 		expect(overview).toMatchObject({ ok: false, reason: expect.stringContaining('bad refuses messages') })
 		expect(overview).toMatchObject({ state: 'degraded', troubles: [overview.reason] })
 		expect(overview.latest).toMatchObject([{ type: 'alert.transfer', alert: { valueWei: '5', direction: 'in' } }])
-		expect(overview.alarmsOfDay).toHaveLength(144)
 		expect(overview.networks[0]).toMatchObject({ network: 'local', chainId: 31337, ok: true, watches: 2 })
 		expect(overview.networks[0].endpoint).toMatch(/^127\.0\.0\.1:\d+$/)
-		expect(overview.networks[0].lagsOfDay).toHaveLength(144)
 		expect(overview.receivers[0]).toMatchObject({ receiver: 'good', lastAnswer: { result: 'delivered' } })
 		expect(overview.receivers[1].lastAnswer.words).toContain('401')
-		expect(overview.alertsOfDay.at(-1) + overview.alertsOfDay.at(-2)).toBe(1)
 
 		const { alerts } = await said(origin, '/alerts?format=json', (found) => found.alerts[0]?.deliveries.length === 2)
 		expect(alerts).toHaveLength(1)

@@ -1,10 +1,5 @@
 import { fitWords } from './outgoing.js'
 
-/** Lines of CSV, each with a line feed, which becomes CRLF where the text leaves the process. */
-export function csvText(lines: readonly (readonly string[])[]): string {
-	return lines.map((cells) => `${csvLine(cells)}\n`).join('')
-}
-
 /** One line of CSV (RFC 4180), without a line break at its end. Cells may hold untrusted text. */
 export function csvLine(cells: readonly string[]): string {
 	return cells.map((cell) => csvCell(fitWords(cell))).join(',')

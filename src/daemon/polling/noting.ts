@@ -1,8 +1,8 @@
 import type { Store } from '../../model/ports.js'
-import type { Announcement, NetworkState } from '../../model/state.js'
+import type { NetworkState } from '../../model/state.js'
 
-/** Called with the new state of a network and the announcements that led to it. */
-export type NoteState = (network: string, state: NetworkState, announcements: readonly Announcement[]) => void
+/** Called with the new state of a network. */
+export type NoteState = (network: string, state: NetworkState) => void
 
 /** Wraps a store and reports each state that it returns, so that pages need no further reads. */
 export function noting(store: Store, note: NoteState): Store {
@@ -10,17 +10,17 @@ export function noting(store: Store, note: NoteState): Store {
 		...store,
 		async network(name) {
 			const state = await store.network(name)
-			if (state !== null) note(name, state, [])
+			if (state !== null) note(name, state)
 			return state
 		},
 		async commit(change) {
 			const state = await store.commit(change)
-			note(change.network, state, change.announcements ?? [])
+			note(change.network, state)
 			return state
 		},
 		async enrol(network, change) {
 			const state = await store.enrol(network, change)
-			note(network, state, [])
+			note(network, state)
 			return state
 		},
 	}

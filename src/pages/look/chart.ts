@@ -21,8 +21,6 @@ export interface ChartOptions {
 	readonly label?: (value: number) => string
 }
 
-export const ofDay: readonly string[] = ['24 h ago', '18 h', '12 h', '6 h', 'now']
-
 export function chart({ id, title, says, values, below, times, label = grouped }: ChartOptions): Html {
 	const most = Math.max(0, ...values.map((value) => value ?? 0))
 	const least = Math.max(0, ...(below ?? []))
@@ -50,20 +48,4 @@ ${values.flatMap((value, at) => bar(at, value ?? 0, false))}${
 }</svg>
 <div class="times" aria-hidden="true">${times.map((text) => html`<span>${text}</span>`)}</div>
 </div></figure>`
-}
-
-/** `469 in 24 h, at most 9 in ten minutes` */
-export function sumInWords(values: readonly (number | null)[]): string {
-	const known = values.filter((value) => value !== null)
-	const sum = known.reduce((total, value) => total + value, 0)
-	return sum === 0 ? 'none in 24 h' : `${grouped(sum)} in 24 h, at most ${grouped(Math.max(...known))} in 10 min`
-}
-
-/** `0 blocks now, at most 42 in 24 h` */
-export function lagInWords(values: readonly (number | null)[]): string {
-	const known = values.filter((value) => value !== null)
-	if (known.length === 0) return 'not known yet'
-	const last = known.at(-1) ?? 0
-	const now = `${grouped(last)} ${last === 1 ? 'block' : 'blocks'} now`
-	return `${now}, at most ${grouped(Math.max(...known))} in 24 h`
 }

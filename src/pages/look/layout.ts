@@ -21,8 +21,6 @@ export interface Frame {
 	readonly nowMs: number
 	/** The path of the same page as JSON. */
 	readonly jsonPath: string
-	/** The path of the same page as CSV; null: there is none. */
-	readonly csvPath: string | null
 	/** The banner already says what the page is for: its heading is for screen readers only. */
 	readonly isHeadingHidden?: true
 	/** The path of the same page, loaded again every minute, for browsers without script. */
@@ -42,7 +40,6 @@ export function page(frame: Frame): string {
 		trouble,
 		nowMs,
 		jsonPath,
-		csvPath,
 		isHeadingHidden,
 		refreshS = null,
 		body,
@@ -81,7 +78,7 @@ ${body}
 <footer><p><span id="as-of" data-live>As of ${time(nowMs)}</span><span
 id="refreshing" class="quiet" role="status"></span><noscript> · <a
 href="${again}">load again every minute</a></noscript></p>
-<p>This page as <a href="${jsonPath}">JSON</a>${csvPath === null ? null : html`, as <a href="${csvPath}">CSV</a>`} ·
+<p>This page as <a href="${jsonPath}">JSON</a> ·
 <a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
 </body>
 </html>
@@ -136,31 +133,10 @@ export interface Column {
 	readonly name: string
 	/** Aligned at the right. */
 	readonly isNumber?: boolean
-	/** Name of the order that a click on the heading asks for; absent: the column cannot be sorted. */
-	readonly sortBy?: string
 }
 
-/** Where the headings of a table lead that sort it: the same page with another `sort`. */
-export interface Sorting {
-	readonly path: string
-	readonly params: URLSearchParams
-}
-
-/** A heading. A second click on a sorted column turns the order round. */
-export function heading({ name, isNumber, sortBy }: Column, sorting?: Sorting): Html {
-	const kind = isNumber === true ? html` class="number"` : null
-	if (sortBy === undefined || sorting === undefined) return html`<th scope="col"${kind}>${name}</th>`
-	const now = sorting.params.get('sort')
-	const isUp = now === sortBy
-	const isDown = now === `-${sortBy}`
-	const params = new URLSearchParams(sorting.params)
-	params.delete('before')
-	params.delete('format')
-	params.set('sort', isUp ? `-${sortBy}` : sortBy)
-	const order = isUp ? html` aria-sort="ascending"` : isDown ? html` aria-sort="descending"` : null
-	const sign = isUp ? ' ▲' : isDown ? ' ▼' : ''
-	return html`<th scope="col"${kind}${order}><a href="${sorting.path}?${params.toString()}">${name}<span
-aria-hidden="true">${sign}</span></a></th>`
+export function heading({ name, isNumber }: Column): Html {
+	return html`<th scope="col"${isNumber === true ? html` class="number"` : null}>${name}</th>`
 }
 
 /** A table, which narrow screens show as cards. Its class is its caption, as in `last-answers`. */
@@ -168,14 +144,12 @@ export function table(
 	caption: string,
 	columns: readonly (Column | string)[],
 	rows: readonly (readonly (Html | string)[])[],
-	sorting?: Sorting,
 ): Html {
 	if (rows.length === 0) return html`<p class="none">${caption}: none</p>`
 	const all = columns.map((column): Column => (typeof column === 'string' ? { name: column } : column))
 	const name = caption.toLowerCase().replaceAll(' ', '-')
-	return html`<table class="${name}"><caption>${caption}</caption><thead><tr>${all.map((column) =>
-		heading(column, sorting),
-	)}</tr></thead><tbody>${rows.map(
+	const headings = all.map(heading)
+	return html`<table class="${name}"><caption>${caption}</caption><thead><tr>${headings}</tr></thead><tbody>${rows.map(
 		(cells) =>
 			html`<tr>${cells.map((cell, at) => {
 				const { name = '', isNumber = false } = all[at] ?? {}
