@@ -21,11 +21,8 @@ export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes]
 
 /** A command's access to the outside world. Tests provide their own. */
 export interface Io {
-	/**
-	 * Writes one line and its end (default: a line feed) to standard output. `isMarked`: starts the output with a UTF-8
-	 * byte order mark, see `bom.ts`.
-	 */
-	out(line: string, end?: '\n' | '\r\n', isMarked?: boolean): void
+	/** Writes one line to standard output. */
+	out(line: string): void
 	/** Writes one line to standard error: progress, warnings, problems. */
 	err(line: string): void
 	readonly env: NodeJS.ProcessEnv

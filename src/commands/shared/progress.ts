@@ -84,12 +84,10 @@ export function createProgress(span: Span, options: ProgressOptions = {}): Progr
 
 /** The same Io, except that the status line is cleared before each line that is printed. */
 export function beside(line: Pick<StatusLine, 'clear'>, io: Io): Io {
-	const before =
-		<A extends readonly unknown[]>(print: (...args: A) => void) =>
-		(...args: A): void => {
-			line.clear()
-			print(...args)
-		}
+	const before = (print: (text: string) => void) => (text: string) => {
+		line.clear()
+		print(text)
+	}
 	return { ...io, out: before(io.out), err: before(io.err) }
 }
 
