@@ -33,7 +33,7 @@ began=$((began + $(date +%s%N) - pause))
 ETHEREUM_RPC_URL="$rpc" OPS_HOOK_URL="http://127.0.0.1:$hook/" "${program[@]}" setup --dir "$work/mine" \
 	--address 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 --label Mine >"$work/setup.log"
 echo "$(since)set up and tried both ways"
-CREDENTIALS_DIRECTORY="$work/mine/secrets" "${program[@]}" run -c "$work/mine/tracewatch.yaml" >"$work/run.log" 2>&1 &
+"${program[@]}" run -c "$work/mine/tracewatch.yaml" >"$work/run.log" 2>&1 &
 started+=($!)
 until grep -q 'polling goes well' "$work/run.log"; do sleep 0.1; done
 node test/systemd/pay.js "$rpc" 0x70997970C51812dc3A010C7d01b50e0d17dc79C8 1 >/dev/null

@@ -32,8 +32,8 @@ export function manPage(commands, version) {
 		'.I /etc/tracewatch/watchlists',
 		'what is watched; saving a file takes effect by itself',
 		'.TP',
-		'.I /etc/credstore/tracewatch.NAME',
-		'a secret, which the service gets as ${NAME}',
+		'.I /etc/tracewatch/secrets/NAME',
+		'a secret, ${NAME} in the configuration; mode 0600',
 		'.SH EXIT STATUS',
 		'0 done, 1 failed, 2 wrong usage, 75 try again later (nothing is lost), 78 the configuration is wrong.',
 	]

@@ -22,7 +22,6 @@ const commands: Readonly<Record<string, () => Promise<Command>>> = {
 	deliveries: async () => (await import('./commands/state/deliveries.js')).deliveries,
 	gaps: async () => (await import('./commands/state/gaps.js')).gaps,
 	state: async () => (await import('./commands/state/state.js')).state,
-	secret: async () => (await import('./commands/setup/secret.js')).secret,
 	setup: async () => (await import('./commands/setup/setup.js')).setup,
 }
 
@@ -37,6 +36,7 @@ const removedCommands: Readonly<Record<string, string>> = {
 	schema: 'the JSON Schemas are the files in `schema/`',
 	devnode: 'use `npx @foundry-rs/anvil`',
 	history: '`tracewatch deliveries --sent` lists what was sent',
+	secret: 'secrets are files: `secrets/NAME` beside tracewatch.yaml, or /etc/tracewatch/secrets/NAME; mode 0600',
 }
 
 /** The same of options. */

@@ -62,7 +62,7 @@ async function look(io: Io): Promise<readonly string[]> {
  */
 export function adviceOfService(path: string, problems: readonly Pick<Problem, 'message'>[]): string | null {
 	if (!path.startsWith('/etc/')) return null
-	if (problems.some(({ message }) => /permission denied|for root alone/.test(message)))
+	if (problems.some(({ message }) => /permission denied/.test(message)))
 		return 'The configuration of the service is for root alone. Next: `sudo tracewatch status`.'
 	if (!problems.every(({ message }) => / is not set: /.test(message))) return null
 	return 'tracewatch is installed and not set up yet. Next: `sudo tracewatch setup`.'

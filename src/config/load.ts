@@ -17,6 +17,7 @@ import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
 import type { Content } from './watchlists/revision.js'
 import { readWatchlists } from './watchlists/watchlists.js'
+import { inOrder } from './yaml/sourceFile.js'
 
 /** The whole configuration: checked, complete and frozen. */
 export interface Config extends Settings {
@@ -76,7 +77,8 @@ function findDefault(cwd: string): string | undefined {
  */
 export async function loadConfig(path: string, options: LoadOptions): Promise<Config> {
 	const { env, cwd = process.cwd(), onSecrets, lastGood } = options
-	const { settings, source, problems, watchlists: place, names } = await readSettings(resolve(cwd, path), env, cwd)
+	const settingsRead = await readSettings(resolve(cwd, path), env, cwd)
+	const { settings, source, problems, openSecrets = [], watchlists: place, names } = settingsRead
 	if (settings !== null) onSecrets?.(settings.secrets)
 	const read = place === null ? null : await readWatchlists(place, names, cwd)
 	if (settings !== null && place !== null && read?.watches === null && lastGood !== undefined) {
@@ -91,7 +93,7 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
 	const { watches, files, addressFiles, contents, revision } = read
-	const warnings = warningsOf(settings, watches, source)
+	const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
 	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, contents, revision, warnings })
 }
 

@@ -4,7 +4,7 @@ import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Settings } from './settings/settings.js'
 import { mayHoldShortKey } from './shortKeys.js'
-import { inOrder, type Source } from './yaml/sourceFile.js'
+import type { Source } from './yaml/sourceFile.js'
 
 /** Warnings: settings that are valid, but probably a mistake. */
 export function warningsOf(settings: Settings, watches: WatchSet, source: Source): readonly Problem[] {
@@ -14,7 +14,7 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 	const fallbacks = new Set(receivers.map(({ fallback }) => fallback))
 	const warning = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
 		source.problem([list, index, key], message)
-	return inOrder([
+	return [
 		...networks.flatMap(({ name }, index) =>
 			watches.networks.has(name)
 				? []
@@ -56,7 +56,7 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 				? [warning('receivers', index, 'url', shortKey(`the URL of \`${receiver.name}\``))]
 				: [],
 		),
-	])
+	]
 }
 
 function shortKey(what: string): string {

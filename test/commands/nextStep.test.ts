@@ -57,7 +57,7 @@ test('behavior: in a clone, where npx starts the program, it suggests what works
 describe('of the configuration that the package installs', () => {
 	const path = '/etc/tracewatch/tracewatch.yaml'
 	const unset = { message: '${SMTP_URL} is not set: set the environment variable SMTP_URL' }
-	const refused = { message: '${RPC_URL} is not set: the secrets of the service are for root alone' }
+	const refused = { message: 'the secret /etc/tracewatch/secrets/RPC_URL cannot be read: permission denied' }
 
 	test('default: none of its secrets is set: it is not set up yet', () => {
 		expect(adviceOfService(path, [unset, unset])).toContain('not set up yet. Next: `sudo tracewatch setup`')

@@ -24,7 +24,7 @@ describe('the units', () => {
 				.replace('Description=tracewatch,', 'Description=tracewatch %i,')
 				.replace('StateDirectory=tracewatch', 'StateDirectory=tracewatch-%i')
 				.replace('ConfigurationDirectory=tracewatch', 'ConfigurationDirectory=tracewatch/%i')
-				.replace(':tracewatch.', ':tracewatch.%i.'),
+				.replace('/etc/tracewatch/secrets', '/etc/tracewatch/%i/secrets'),
 		)
 		expect(linesOf('tracewatch@.service')).toEqual(instance)
 	})
@@ -47,13 +47,13 @@ describe('the units', () => {
 		}
 	})
 
-	test('behavior: the example keeps its state where the unit lets it write, and names only its secrets', () => {
+	test('behavior: the example keeps its state and its secrets where the unit lets it write and read', () => {
 		const example = read('tracewatch.yaml')
 		expect(daemon).toContain('StateDirectory=tracewatch')
 		expect(example).toMatch(/^state: \/var\/lib\/tracewatch\s/m)
 		const named = [...example.matchAll(/^[^#\n]*\$\{(\w+)\}/gm)].map(([, name]) => name)
 		expect(named.length).toBeGreaterThan(0)
-		for (const name of named) expect(daemon).toContain(`LoadCredential=${name}:tracewatch.${name}`)
+		expect(daemon).toContain('LoadCredential=tracewatch:/etc/tracewatch/secrets')
 	})
 
 	test('behavior: a wrong configuration is not tried again, anything else is', () => {

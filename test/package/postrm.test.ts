@@ -12,7 +12,7 @@ test('default: a purge takes the state, leaves secrets and watchlists, and names
 	const root = temporaryFolder()
 	const files = [
 		'var/lib/private/tracewatch/state.json',
-		'etc/credstore/tracewatch.RPC_URL',
+		'etc/tracewatch/secrets/RPC_URL',
 		'etc/tracewatch/watchlists/a.yaml',
 	]
 	for (const file of files) {
@@ -25,8 +25,7 @@ test('default: a purge takes the state, leaves secrets and watchlists, and names
 	})
 	expect(files.map((file) => existsSync(join(root, file)))).toEqual([false, true, true])
 	expect(said.split('\n').slice(0, 2)).toEqual([
-		'tracewatch: the secrets stay: /etc/credstore/tracewatch.RPC_URL; ' +
-			'to remove: sudo rm /etc/credstore/tracewatch.RPC_URL',
+		'tracewatch: the secrets stay: /etc/tracewatch/secrets; to remove: sudo rm -r /etc/tracewatch/secrets',
 		'tracewatch: the watchlists stay in /etc/tracewatch; to remove: sudo rm -r /etc/tracewatch',
 	])
 })

@@ -38,6 +38,7 @@ const removed: readonly (readonly [args: readonly string[], instead: string])[] 
 	[['schema', 'alert'], 'schema/'],
 	[['devnode', 'pay', '0x12', '--rpc', 'http://127.0.0.1:9'], 'npx @foundry-rs/anvil'],
 	[['demo', 'incidents', '--keep'], 'npm run demo'],
+	[['secret', 'set', 'SMTP_URL'], '/etc/tracewatch/secrets/NAME; mode 0600'],
 ]
 test.each(removed)('error: the removed command %j says what replaces it', (args, instead) => {
 	const { status, err, out } = run(...args)

@@ -122,7 +122,7 @@ async function mailSite() {
 }
 
 test('behavior: by mail: the password is a credential, the trial arrives, and so does an alert', async () => {
-	const { here, out, read, secrets, terminal, env } = await startSetup(node)
+	const { here, out, read, secrets, terminal } = await startSetup(node)
 	const { server, smtp, wrong } = await mailSite()
 	const person = terminal()
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
@@ -156,9 +156,9 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	for (const mail of trials)
 		expect([mail.sender, mail.subject]).toEqual(['watch@example.org', expect.stringContaining('[TEST]')])
 	const config = join(out, 'tracewatch.yaml')
-	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
 	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 5n }))
-	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
 	const [, , alert] = await server.until(4)
 	expect(alert?.subject).toBe('[local] Till received 0.000000000000000005 ETH from 0x7099…79C8')
 })

@@ -19,7 +19,7 @@ afterAll(() => node.stop())
 const checksummed = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
 test('default: a person answers, both ways are tried, and what is written reports a payment', async () => {
-	const { hook, here, out, read, secrets, terminal, env } = await startSetup(node)
+	const { hook, here, out, read, secrets, terminal } = await startSetup(node)
 	const person = terminal()
 	await person.answers('Endpoint', 'ftp://x/Canary-wrong')
 	await person.sees('must begin with http')
@@ -40,18 +40,19 @@ test('default: a person answers, both ways are tried, and what is written report
 	for (const secret of ['Canary', signing]) expect(person.screen()).not.toContain(secret)
 	expect(read('tracewatch.yaml') + read('watchlists/local.yaml')).not.toMatch(/Canary|whsec_/)
 	expect(statSync(join(out, 'secrets')).mode & 0o777).toBe(0o700)
-	for (const name of readdirSync(join(out, 'secrets'))) {
+	for (const name of readdirSync(join(out, 'secrets')).filter((each) => each !== '.gitignore')) {
 		expect([name, statSync(join(out, 'secrets', name)).mode & 0o777]).toEqual([name, 0o600])
 	}
+	expect(read('secrets/.gitignore')).toBe('*\n')
 	expect(told(hook.hits)).toMatchObject([{ type: 'test' }])
 
 	// Such a chain has a block only when somebody pays: its silence is no stall.
 	expect(read('tracewatch.yaml')).toMatch(/^ {4}stall_after: never /m)
 
 	const config = join(out, 'tracewatch.yaml')
-	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
 	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 5n }))
-	expect(await here.run(['once', '-c', config], env)).toMatchObject({ code: 0 })
+	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
 	const [, alert] = told(hook.hits)
 	expect(alert).toMatchObject({
 		type: 'alert.transfer',
@@ -73,20 +74,20 @@ inFull(() => {
 })
 
 testInFull('behavior: replay fits the terminal that it is shown on', async () => {
-	const { here, out, secrets, script, env } = await startSetup(node)
+	const { here, out, secrets, script } = await startSetup(node)
 	await script(['--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Treasury'], secrets)
 	const from = String((await node.head()) + 1n)
 	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 7n }))
 	const config = join(out, 'tracewatch.yaml')
 	const replay = [process.execPath, cliPath, 'replay', '-c', config, '--from', from, '--to', 'latest']
 	const inner = replay.map((word) => `'${word}'`).join(' ')
-	const narrow = openTerminal(['sh', '-c', `stty columns 80; exec ${inner}`], { cwd: here.folder, env })
+	const narrow = openTerminal(['sh', '-c', `stty columns 80; exec ${inner}`], { cwd: here.folder })
 	expect(await narrow.ended).toBe(0)
 	const lines = narrow.screen().replaceAll('\r', '').trim().split('\n')
 	expect(lines.filter((line) => line.length > 80)).toEqual([])
 	expect(lines.join(' ')).toContain('Treasury received 0.000000000000000007 ETH from 0x7099…79C8')
 	expect(lines.at(-1)).toMatch(/^ {2}0x[0-9a-f]{64}$/)
-	const wide = openTerminal(['sh', '-c', `stty columns 300; exec ${inner}`], { cwd: here.folder, env })
+	const wide = openTerminal(['sh', '-c', `stty columns 300; exec ${inner}`], { cwd: here.folder })
 	expect(await wide.ended).toBe(0)
 	expect(wide.screen()).toMatch(/^block +time +kind/)
 })

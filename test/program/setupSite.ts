@@ -22,5 +22,5 @@ export async function startSetup(node: TestAnvil) {
 	const terminal = (...more: string[]) =>
 		openTerminal([...command, ...more], { cwd: here.folder, env: { TMPDIR: tmp } })
 	const script = (more: readonly string[], env = {}) => here.run(['setup', '--dir', 'out', ...more], env)
-	return { hook, here, out, tmp, read, secrets, terminal, script, env: { CREDENTIALS_DIRECTORY: join(out, 'secrets') } }
+	return { hook, here, out, tmp, read, secrets, terminal, script }
 }

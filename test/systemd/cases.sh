@@ -69,13 +69,12 @@ settings() { # FOLDER STATE PORT
 	printf 'network: local\nreceivers: [hook]\nwatches:\n  - address: %s\n' $watched >"$1/watchlists/main.yaml"
 }
 
-secrets() { # PREFIX
-	mkdir -p /etc/credstore
-	chmod 700 /etc/credstore
-	echo $node >"/etc/credstore/$1.ETHEREUM_RPC_URL"
-	echo http://127.0.0.1:9000/Canary-Hook-Path-0002 >"/etc/credstore/$1.OPS_HOOK_URL"
-	echo whsec_Q2FuYXJ5SG9va1NlY3JldDAwMDNDYW5hcnlIb29r >"/etc/credstore/$1.OPS_HOOK_SECRET"
-	chmod 600 /etc/credstore/*
+secrets() { # FOLDER
+	install -d -m 0700 "$1/secrets"
+	echo $node >"$1/secrets/ETHEREUM_RPC_URL"
+	echo http://127.0.0.1:9000/Canary-Hook-Path-0002 >"$1/secrets/OPS_HOOK_URL"
+	echo whsec_Q2FuYXJ5SG9va1NlY3JldDAwMDNDYW5hcnlIb29r >"$1/secrets/OPS_HOOK_SECRET"
+	chmod 600 "$1"/secrets/*
 }
 
 touch $got
@@ -87,7 +86,7 @@ if [ "$generation" -ge 253 ]; then
 	done
 fi
 settings /etc/tracewatch /var/lib/tracewatch 9464
-secrets tracewatch
+secrets /etc/tracewatch
 systemctl daemon-reload
 systemd-run --quiet --unit=world-node node $repo/node_modules/.bin/anvil
 systemd-run --quiet --unit=world-hook node $repo/test/systemd/hook.js 9000 $got
@@ -225,16 +224,31 @@ stopped() {
 }
 
 refused() {
-	mv /etc/credstore/tracewatch.OPS_HOOK_SECRET /run/kept
-	expect 'missing credential: the start fails' not systemctl start $unit
+	mv /etc/tracewatch/secrets/OPS_HOOK_SECRET /run/kept
+	expect 'missing secret: the start fails' not systemctl start $unit
 	sleep 6
-	expect 'missing credential: as a wrong configuration' has ExecMainStatus 78
-	expect 'missing credential: without a loop' has NRestarts 0
-	expect 'missing credential: the journal names it' \
-		logged $unit 'OPS_HOOK_SECRET.*is not set.*LoadCredential=OPS_HOOK_SECRET:tracewatch.OPS_HOOK_SECRET'
-	mv /run/kept /etc/credstore/tracewatch.OPS_HOOK_SECRET
-	expect 'missing credential: mended, it starts' systemctl start $unit
+	expect 'missing secret: as a wrong configuration' has ExecMainStatus 78
+	expect 'missing secret: without a loop' has NRestarts 0
+	expect 'missing secret: the journal says where it belongs' \
+		logged $unit 'OPS_HOOK_SECRET.*is not set: write it to /etc/tracewatch/secrets/OPS_HOOK_SECRET'
+	mv /run/kept /etc/tracewatch/secrets/OPS_HOOK_SECRET
+	expect 'missing secret: mended, it starts' systemctl start $unit
 	systemctl stop $unit
+
+	mv /etc/tracewatch/secrets /run/secrets-kept
+	expect 'no folder of secrets: the start fails' not systemctl start $unit
+	expect 'no folder of secrets: the program says so, not systemd' has ExecMainStatus 78
+	mkdir -p /run/systemd/system/$unit.d
+	cp -r /run/secrets-kept /run/credentials-of-before
+	for name in ETHEREUM_RPC_URL OPS_HOOK_URL OPS_HOOK_SECRET; do
+		echo "LoadCredential=$name:/run/credentials-of-before/$name"
+	done | sed '1i[Service]' >/run/systemd/system/$unit.d/90-single.conf
+	systemctl daemon-reload
+	expect 'no folder of secrets: it starts with credentials from elsewhere' systemctl start $unit
+	systemctl stop $unit
+	rm -r /run/systemd/system/$unit.d
+	systemctl daemon-reload
+	mv /run/secrets-kept /etc/tracewatch/secrets
 }
 
 instances() {
@@ -242,8 +256,8 @@ instances() {
 	settings /etc/tracewatch/b /var/lib/tracewatch-b 9472
 	sed -i 's/name: local/name: other/' /etc/tracewatch/b/tracewatch.yaml
 	sed -i 's/network: local/network: other/' /etc/tracewatch/b/watchlists/main.yaml
-	secrets tracewatch.a
-	secrets tracewatch.b
+	secrets /etc/tracewatch/a
+	secrets /etc/tracewatch/b
 	unit=tracewatch@a.service
 	expect 'instances: a starts' systemctl start tracewatch@a
 	unit=tracewatch@b.service

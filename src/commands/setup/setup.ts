@@ -6,7 +6,7 @@ import { canAsk, createAsker } from './askPerson.js'
 import { type Secrets, type Sources, TrialError } from './choose.js'
 import { chooseEndpoint, chooseReceiver, chooseWatch } from './interview.js'
 import { needUnit, startService } from './service.js'
-import { freeWatchlist, nextCommands, placeFor, refuseConfigured, type SetupPlace } from './site.js'
+import { freeWatchlist, nextCommands, placeFor, refuseConfigured, type SetupPlace, secretFiles } from './site.js'
 import { configText, watchlistText } from './texts.js'
 import { createTrials } from './trial.js'
 import { type WholeFile, writeAll } from './writeWhole.js'
@@ -19,8 +19,8 @@ export const setup: Command = {
 
 Asks for the URL of a node, who is notified (by mail, webhook, Slack, Discord, Telegram, ntfy or PagerDuty), and a first
 address. Each answer is tried when it is given (the endpoint, the login of the mail server, a test message), and asked
-again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a watchlist, and the secrets as
-credentials of the service, for root alone; and starts the service, now and at each boot.
+again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a watchlist, and the secrets in
+secrets/ beside them, for their owner alone; and starts the service, now and at each boot.
 
 Until the last answer works nothing is written. A configuration that is there is never changed: edit its YAML.
 
@@ -90,16 +90,16 @@ async function askFor(place: SetupPlace, sources: Sources): Promise<Answered> {
 	const settings = configText({ chainId, receiver, state: place.state, http: place.http })
 	const open = { mode: 0o644, folderMode: 0o755 }
 	const files = [
-		...[...secrets].map(([variable, value]) => place.secretFile(variable, value)),
+		...secretFiles(place, secrets),
 		{ path: freeWatchlist(place, name), text: watchlistText(name, watch), ...open },
 		{ path: place.path, text: settings, ...open },
 	]
 	return { files, secrets }
 }
 
-async function write({ files, secrets }: Answered, { path, ...place }: SetupPlace, io: Io): Promise<void> {
+async function write({ files, secrets }: Answered, { path }: SetupPlace, io: Io): Promise<void> {
 	const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
-	const env = { ...place.env, ...Object.fromEntries(secrets) }
+	const env = { ...io.env, ...Object.fromEntries(secrets) }
 	// A watchlist that is there may name other networks or receivers.
 	await writeAll(files, async () => void (await loadConfig(path, { env, cwd: io.cwd, onSecrets })))
 	for (const { path, mode } of files)

@@ -3,11 +3,11 @@
 import { existsSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { credentialPath } from '../../config/settings/credentials.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { PlainError } from '../../errors.js'
 import type { CommandArgs, Io } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
+import type { Secrets } from './choose.js'
 import { isSystemdHere } from './service.js'
 import type { WholeFile } from './writeWhole.js'
 
@@ -16,33 +16,22 @@ export interface SetupPlace {
 	readonly path: string
 	/** The folder of the watchlists. */
 	readonly watchlists: string
+	/** The folder of the secrets. */
+	readonly secrets: string
 	/** As written in tracewatch.yaml. */
 	readonly state: string
 	readonly http: string | null
 	/** Whether systemd runs this configuration. */
 	readonly isService: boolean
-	/** Environment in which the stored secrets are found. */
-	readonly env: NodeJS.ProcessEnv
 	/** The folder of tracewatch.yaml as written in shell commands. */
 	readonly called: string
-	/** The file that stores a secret. */
-	secretFile(name: string, value: string): WholeFile
 }
 
 /** Throws PlainError with advice when nothing can be set up. */
-export function placeFor({ values }: CommandArgs, { env, cwd }: Io): SetupPlace {
+export function placeFor({ values }: CommandArgs, { cwd }: Io): SetupPlace {
 	if (typeof values.dir === 'string') {
 		const folder = resolve(cwd, values.dir)
-		const secrets = join(folder, 'secrets')
-		return {
-			...pathsIn(folder),
-			state: 'state',
-			http: null,
-			isService: false,
-			env: { ...env, CREDENTIALS_DIRECTORY: secrets },
-			called: shown(folder, cwd) || '.',
-			secretFile: (name, value) => secretFile(join(secrets, name), value),
-		}
+		return { ...pathsIn(folder), state: 'state', http: null, isService: false, called: shown(folder, cwd) || '.' }
 	}
 	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
 	if (process.getuid?.() !== 0) {
@@ -55,18 +44,24 @@ export function placeFor({ values }: CommandArgs, { env, cwd }: Io): SetupPlace 
 		state: '/var/lib/tracewatch',
 		http: '127.0.0.1:9464',
 		isService: true,
-		env,
 		called: '/etc/tracewatch',
-		secretFile: (name, value) => secretFile(credentialPath(name, env), value),
 	}
 }
 
-function pathsIn(folder: string): Pick<SetupPlace, 'path' | 'watchlists'> {
-	return { path: join(folder, 'tracewatch.yaml'), watchlists: join(folder, 'watchlists') }
+function pathsIn(folder: string): Pick<SetupPlace, 'path' | 'watchlists' | 'secrets'> {
+	const [watchlists, secrets] = [join(folder, 'watchlists'), join(folder, 'secrets')]
+	return { path: join(folder, 'tracewatch.yaml'), watchlists, secrets }
 }
 
-function secretFile(path: string, value: string): WholeFile {
-	return { path, text: `${value}\n`, mode: 0o600, folderMode: 0o700 }
+/** The files that store the secrets, and one that keeps them out of a repository. */
+export function secretFiles({ secrets: folder }: SetupPlace, secrets: Secrets): readonly WholeFile[] {
+	const ignore = join(folder, '.gitignore')
+	return [
+		...(existsSync(ignore) ? [] : [{ path: ignore, text: '*\n', mode: 0o644, folderMode: 0o700 }]),
+		...Array.from(secrets, ([name, value]) => {
+			return { path: join(folder, name), text: `${value}\n`, mode: 0o600, folderMode: 0o700 }
+		}),
+	]
 }
 
 /** Throws PlainError where there is a configuration, other than the example that the package installs. */
@@ -102,7 +97,7 @@ export function freeWatchlist({ watchlists }: SetupPlace, network: string): stri
 export function nextCommands({ isService, called }: SetupPlace, env: NodeJS.ProcessEnv): readonly string[] {
 	if (isService) return ['Not started. Next: `systemctl enable --now tracewatch`']
 	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
-	const program = `CREDENTIALS_DIRECTORY=${quoted}/secrets ${calledAs(env)}`
+	const program = calledAs(env)
 	return [
 		'Nothing was started. Next:',
 		`  ${program} check -c ${quoted}/tracewatch.yaml`,

@@ -30,7 +30,7 @@ interface SetupConfig {
 /** The name of the receiver, whatever its kind, so that the watchlists need no change when the kind changes. */
 const RECEIVER = 'ops'
 
-/** The variable of the endpoint. The shipped units load both names. */
+/** The variable of the endpoint. */
 export function rpcVariable(chainId: number): string {
 	return chainId === 1 ? 'ETHEREUM_RPC_URL' : 'RPC_URL'
 }

@@ -67,7 +67,7 @@ export function createTrials(io: Io): Trials {
 /** The settings as the daemon will read them. Throws RangeError. */
 function settingsOf(receiver: SetupReceiver, secrets: Secrets): ReceiverSettings {
 	const written: unknown = parse(receiverLines(receiver).join('\n'), { schema: 'failsafe' })
-	const read = receiverSchema.safeParse(interpolate(written, Object.fromEntries(secrets)).value)
+	const read = receiverSchema.safeParse(interpolate(written, Object.fromEntries(secrets), '').value)
 	if (read.success) return read.data
 	throw new RangeError(read.error.issues[0]?.message ?? 'cannot be used')
 }

@@ -1,8 +1,9 @@
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../base/systemError.js'
 import { quoted } from '../../base/text/quoted.js'
 import { readWholeSync } from '../yaml/openFile.js'
 import { reason } from '../yaml/sourceFile.js'
-import { credentialPath, credentialPrefix, handedPath } from './credentials.js'
 
 /** A larger file is not taken for a secret. */
 const mostSecretBytes = 64 * 2 ** 10
@@ -23,18 +24,20 @@ export interface Interpolation {
 	readonly value: unknown
 	readonly filled: readonly Filled[]
 	readonly problems: readonly { readonly path: readonly PropertyKey[]; readonly message: string }[]
+	/** Secrets in files that others can read. */
+	readonly warnings: Interpolation['problems']
 }
 
 /**
- * Replaces `${NAME}` in every scalar. Sources in order: the environment variable NAME; the file that NAME_FILE names
- * (less one newline at its end); the systemd credential NAME (systemd.exec, `$CREDENTIALS_DIRECTORY`);
- * `tracewatch.NAME` in the credential store; the credential that systemd passed to the running service. Only root can
- * read the last two. `$${` is a plain `${`. A value that is not found or empty is a problem; its scalar keeps the text
- * as written. `settingsPath` is the path of the settings file; it determines the unit whose secrets are read.
+ * Replaces `${NAME}` in every scalar. Sources in order: the environment variable NAME; the file that NAME_FILE names;
+ * the systemd credential NAME, or `tracewatch_NAME` where a folder was loaded (systemd.exec, `$CREDENTIALS_DIRECTORY`);
+ * `secrets/NAME` in `folder`, the one of the settings. One newline at the end of a file is cut. `$${` is a plain `${`.
+ * A value that is not found or empty is a problem; its scalar keeps the text as written.
  */
-export function interpolate(value: unknown, env: NodeJS.ProcessEnv, settingsPath = ''): Interpolation {
+export function interpolate(value: unknown, env: NodeJS.ProcessEnv, folder: string): Interpolation {
 	const filled: Filled[] = []
 	const problems: { path: readonly PropertyKey[]; message: string }[] = []
+	const warnings: { path: readonly PropertyKey[]; message: string }[] = []
 
 	const fill = (text: string, path: readonly PropertyKey[]): string => {
 		if (!text.includes('${')) return text
@@ -44,11 +47,12 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv, settingsPath
 			const found =
 				end === ''
 					? { message: `a \`\${\` is not closed; write \${NAME}, or $\${ for a plain \${` }
-					: lookUp(name, env, settingsPath)
+					: lookUp(name, env, folder)
 			if ('message' in found) {
 				problems.push({ path, message: found.message })
 				return whole
 			}
+			if (found.warning !== undefined) warnings.push({ path, message: found.warning })
 			values.push(found.value)
 			return found.value
 		})
@@ -68,14 +72,12 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv, settingsPath
 		return Object.fromEntries(Object.entries(node).map(([key, item]) => [key, walk(item, [...path, key])]))
 	}
 
-	return { value: walk(value, []), filled, problems }
+	return { value: walk(value, []), filled, problems, warnings }
 }
 
-function lookUp(
-	name: string,
-	env: NodeJS.ProcessEnv,
-	settingsPath: string,
-): { readonly value: string } | { readonly message: string } {
+type Found = { readonly value: string; readonly warning?: string } | { readonly message: string }
+
+function lookUp(name: string, env: NodeJS.ProcessEnv, folder: string): Found {
 	if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
 		return {
 			message:
@@ -88,45 +90,38 @@ function lookUp(
 		return direct === '' ? { message: `the environment variable ${name} is set, but empty` } : { value: direct }
 	}
 	const file = env[`${name}_FILE`]
-	if (file !== undefined && file !== '') return contentOf(file, `the file that ${name}_FILE names (${file})`)
-	const folder = env.CREDENTIALS_DIRECTORY
-	if (folder !== undefined && folder !== '') {
-		const found = contentOf(join(folder, name), `the systemd credential ${name}`)
-		if (!('missing' in found)) return found
+	if (file !== undefined && file !== '') {
+		const what = `the file that ${name}_FILE names (${file})`
+		return withWarning(contentOf(file, what), file, what)
 	}
-	// A command that root runs beside the service finds the service's secrets.
-	const prefix = credentialPrefix(settingsPath)
-	const stored = contentOf(credentialPath(name, env, settingsPath), `the credential ${prefix}.${name}`)
-	if ('value' in stored) return stored
-	// The stored credential may be encrypted or in another place; systemd puts a readable copy where the running service
-	// finds it.
-	const handed = contentOf(handedPath(name, env, settingsPath), `the credential ${name} of the service`)
-	if ('value' in handed) return handed
-	return { message: `\${${name}} is not set: ${whatToDo(name, env, settingsPath, 'refused' in stored)}` }
+	const credentials = env.CREDENTIALS_DIRECTORY ?? ''
+	for (const id of credentials === '' ? [] : [name, `tracewatch_${name}`]) {
+		const found = contentOf(join(credentials, id), `the systemd credential ${id}`)
+		if (!('code' in found && found.code === 'ENOENT')) return found
+	}
+	const own = join(folder, 'secrets', name)
+	const found = contentOf(own, `the secret ${own}`)
+	// The service gets copies of these files, and may not read the folder itself.
+	const isService = env.INVOCATION_ID !== undefined && credentials !== ''
+	if ('code' in found && (found.code === 'ENOENT' || (found.code === 'EACCES' && isService))) {
+		const otherwise = isService
+			? 'and restart the service'
+			: `or set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`
+		return { message: `\${${name}} is not set: write it to ${own} (mode 0600), ${otherwise}` }
+	}
+	return withWarning(found, own, `the secret ${own}`)
 }
 
-function whatToDo(name: string, env: NodeJS.ProcessEnv, settingsPath: string, isRefused: boolean): string {
-	const prefix = credentialPrefix(settingsPath)
-	const write = `\`sudo tracewatch secret set ${name}${prefix === 'tracewatch' ? '' : ` -c ${settingsPath}`}\``
-	if (env.INVOCATION_ID !== undefined) {
-		const source = prefix === 'tracewatch' ? prefix : 'tracewatch.%i'
-		return `${write} writes it, and has the unit load it: LoadCredential=${name}:${source}.${name}`
-	}
-	const byHand = `set the environment variable ${name}, or ${name}_FILE to the path of a file that holds it`
-	if (isRefused) return `${byHand}; the secrets of the service are for root alone: with \`sudo\` they are found`
-	return `${byHand}; for the service, ${write}`
+function withWarning(found: Found, path: string, what: string): Found {
+	if ('message' in found || ((statSync(path, { throwIfNoEntry: false })?.mode ?? 0) & 0o004) === 0) return found
+	return { ...found, warning: `${what} can be read by every user of this machine: \`chmod 600 ${path}\`` }
 }
 
-function contentOf(
-	path: string,
-	what: string,
-): { readonly value: string } | { readonly message: string; readonly missing?: true; readonly refused?: true } {
+function contentOf(path: string, what: string): Found | { readonly message: string; readonly code: string | null } {
 	try {
 		const value = new TextDecoder().decode(readWholeSync(path, mostSecretBytes)).replace(/\r?\n$/, '')
-		return value === '' ? { message: `${what} is empty` } : { value }
+		return value.trim() === '' ? { message: `${what} is empty` } : { value }
 	} catch (error) {
-		const message = `${what} cannot be read: ${reason(error)}`
-		const code = error instanceof Error && 'code' in error ? error.code : null
-		return { message, ...(code === 'ENOENT' && { missing: true }), ...(code === 'EACCES' && { refused: true }) }
+		return { message: `${what} cannot be read: ${reason(error)}`, code: codeOf(error) }
 	}
 }

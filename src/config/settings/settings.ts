@@ -101,6 +101,8 @@ export interface SettingsRead {
 	/** Null when the settings have problems. */
 	readonly settings: Settings | null
 	readonly problems: readonly Problem[]
+	/** Warnings about secrets in files that others can read. */
+	readonly openSecrets?: readonly Problem[]
 	readonly source: Source | null
 	/** Null: unknown. */
 	readonly watchlists: WatchlistPlace | null
@@ -122,7 +124,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 			names: guessNames(null),
 		}
 	}
-	const { value, filled, problems: missing } = interpolate(source.value, env, path)
+	const { value, filled, problems: missing, warnings } = interpolate(source.value, env, dirname(path))
 	const problems = missing.map(({ path: at, message }) => source.problem(at, message))
 	const checked = check(source, settingsSchema, value)
 	const cross = [
@@ -135,7 +137,8 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const all = atMost(inOrder([...problems, ...rest, ...cross, ...(tokens?.problems ?? [])])).map((problem) => {
+	const others = inOrder([...rest, ...cross, ...(tokens?.problems ?? [])])
+	const all = atMost([...inOrder(problems), ...others]).map((problem) => {
 		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
@@ -160,7 +163,8 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		secrets: secretsOf(data, filled),
 	}
 	const { watchlists, statePlace } = settings
-	return { settings, source, problems: [], watchlists, statePlace, names: namesOf(settings) }
+	const openSecrets = warnings.map(({ path: at, message }) => source.problem(at, message))
+	return { settings, source, problems: [], openSecrets, watchlists, statePlace, names: namesOf(settings) }
 }
 
 type NetworkWritten = z.output<typeof settingsSchema>['networks'][number]

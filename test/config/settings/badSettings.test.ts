@@ -155,11 +155,10 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'variables-in-brackets': ['4:12: inside brackets a variable is quoted: ["${NAME}"]'],
 	'variables-missing': [
 		'3:15: the environment variable EMPTY is set, but empty',
-		'4:11: ${NOT_SET} is not set: set the environment variable NOT_SET, ' +
-			'or NOT_SET_FILE to the path of a file that holds it; for the service, `sudo tracewatch secret set NOT_SET`',
-		'9:11: ${NOT_SET_EITHER} is not set: set the environment variable NOT_SET_EITHER, ' +
-			'or NOT_SET_EITHER_FILE to the path of a file that holds it; for the service, ' +
-			'`sudo tracewatch secret set NOT_SET_EITHER`',
+		`4:11: \${NOT_SET} is not set: write it to ${cwd}/bad/settings/secrets/NOT_SET (mode 0600), ` +
+			'or set the environment variable NOT_SET, or NOT_SET_FILE to the path of a file that holds it',
+		`9:11: \${NOT_SET_EITHER} is not set: write it to ${cwd}/bad/settings/secrets/NOT_SET_EITHER (mode 0600), ` +
+			'or set the environment variable NOT_SET_EITHER, or NOT_SET_EITHER_FILE to the path of a file that holds it',
 	],
 	'variables-misspelt': [
 		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, ' +

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
@@ -9,70 +9,49 @@ import { temporaryFolder } from '../../support/folder.js'
 let folder: string
 beforeAll(() => {
 	folder = temporaryFolder()
-	mkdirSync(join(folder, 'credentials'))
+	for (const name of ['credentials', 'loaded', 'secrets']) mkdirSync(join(folder, name))
 	writeFileSync(join(folder, 'credentials/KEY'), 'from credential\n')
+	writeFileSync(join(folder, 'credentials/tracewatch_KEY'), 'not this')
+	writeFileSync(join(folder, 'loaded/tracewatch_KEY'), 'from folder of credentials\n')
+	writeFileSync(join(folder, 'secrets/KEY'), 'from secrets\n')
 	writeFileSync(join(folder, 'key'), 'from file\n')
 	writeFileSync(join(folder, 'windows'), 'from file\r\n')
 	writeFileSync(join(folder, 'two lines'), 'one\ntwo\n\n')
-	writeFileSync(join(folder, 'empty'), '\n')
 })
 
 const fill = (text: string, env: NodeJS.ProcessEnv) => {
-	const { value, problems } = interpolate({ list: [{ key: text }] }, env)
+	const { value, problems } = interpolate({ list: [{ key: text }] }, env, folder)
 	expect(problems).toEqual([])
 	return (value as { list: { key: string }[] }).list[0]?.key
 }
 
 describe('interpolate', () => {
-	test('the environment comes first, then the file, then the credential', () => {
-		const everything = {
-			KEY: 'from environment',
-			KEY_FILE: join(folder, 'key'),
-			CREDENTIALS_DIRECTORY: join(folder, 'credentials'),
+	test('the environment comes first, then the file, the credential, that of a folder, the file in `secrets`', () => {
+		const sources: readonly [string, NodeJS.ProcessEnv][] = [
+			['from environment', { KEY: 'from environment' }],
+			['from file', { KEY_FILE: join(folder, 'key') }],
+			['from credential', { CREDENTIALS_DIRECTORY: join(folder, 'credentials') }],
+			['from folder of credentials', { CREDENTIALS_DIRECTORY: join(folder, 'loaded') }],
+			['from secrets', {}],
+		]
+		for (const [at, [value]] of sources.entries()) {
+			const later = sources.slice(at).map(([, env]) => env)
+			expect(fill('${KEY}', Object.assign({}, ...later.reverse()))).toBe(value)
 		}
-		const { KEY: _, ...noVariable } = everything
-		const { KEY_FILE: __, ...onlyCredential } = noVariable
-		expect(fill('${KEY}', everything)).toBe('from environment')
-		expect(fill('${KEY}', noVariable)).toBe('from file')
-		expect(fill('${KEY}', onlyCredential)).toBe('from credential')
 	})
 
-	test('behavior: beside the service, what the unit would be handed is found in the credential store', () => {
-		const store = join(folder, 'credstore')
-		mkdirSync(store)
-		writeFileSync(join(store, 'tracewatch.KEY'), 'from the store\n')
-		const env = { TRACEWATCH_CREDSTORE: store }
-		expect(fill('${KEY}', env)).toBe('from the store')
-		expect(fill('${KEY}', { ...env, KEY: 'from environment' })).toBe('from environment')
-		const [problem] = interpolate('${OTHER}', { ...env, INVOCATION_ID: 'a unit' }).problems
-		expect(problem?.message).toContain('sudo tracewatch secret set OTHER')
-		expect(problem?.message).toContain('LoadCredential=OTHER:tracewatch.OTHER')
-	})
-
-	test('behavior: of several watchers on a machine each has its own secrets, and never those of another', () => {
-		const store = join(folder, 'instances')
-		mkdirSync(store)
-		writeFileSync(join(store, 'tracewatch.KEY'), 'of the first\n')
-		writeFileSync(join(store, 'tracewatch.a.KEY'), 'of a\n')
-		const env = { TRACEWATCH_CREDSTORE: store }
-		const at = (path: string, more = {}) => interpolate('${KEY}', { ...env, ...more }, path)
-		expect(at('/etc/tracewatch/tracewatch.yaml').value).toBe('of the first')
-		expect(at('/etc/tracewatch/a/tracewatch.yaml').value).toBe('of a')
-		const other = '/etc/tracewatch/b/tracewatch.yaml'
-		expect(at(other).problems[0]?.message).toContain(`sudo tracewatch secret set KEY -c ${other}`)
-		const { problems } = at(other, { INVOCATION_ID: 'a unit' })
-		expect(problems[0]?.message).toContain('LoadCredential=KEY:tracewatch.%i.KEY')
-	})
-
-	test('behavior: what systemd has handed to a service that runs is found, wherever it took it from', () => {
-		const TRACEWATCH_RUN_CREDENTIALS = join(folder, 'run')
-		const env = { TRACEWATCH_RUN_CREDENTIALS, TRACEWATCH_CREDSTORE: join(folder, 'no store') }
-		for (const unit of ['tracewatch.service', 'tracewatch@a.service']) {
-			mkdirSync(join(TRACEWATCH_RUN_CREDENTIALS, unit), { recursive: true })
-			writeFileSync(join(TRACEWATCH_RUN_CREDENTIALS, unit, 'KEY'), `of ${unit}`)
-		}
-		expect(interpolate('${KEY}', env, '/etc/tracewatch/tracewatch.yaml').value).toBe('of tracewatch.service')
-		expect(interpolate('${KEY}', env, '/etc/tracewatch/a/tracewatch.yaml').value).toBe('of tracewatch@a.service')
+	test('a file that every user can read is warned of; one for its owner and group, or of systemd, is not', () => {
+		const open = join(folder, 'open')
+		writeFileSync(open, 'Canary')
+		chmodSync(open, 0o644)
+		const warn = (env: NodeJS.ProcessEnv) => interpolate({ a: ['${KEY}'] }, env, folder).warnings
+		const what = `the file that KEY_FILE names (${open})`
+		const message = `${what} can be read by every user of this machine: \`chmod 600 ${open}\``
+		expect(warn({ KEY_FILE: open })).toEqual([{ path: ['a', 0], message }])
+		chmodSync(join(folder, 'credentials/KEY'), 0o644)
+		expect(warn({ CREDENTIALS_DIRECTORY: join(folder, 'credentials') })).toEqual([])
+		chmodSync(open, 0o640)
+		expect(warn({ KEY_FILE: open })).toEqual([])
 	})
 
 	test.each([
@@ -104,7 +83,7 @@ describe('interpolate', () => {
 	})
 
 	test('the values that were filled in are returned, in part and whole', () => {
-		const { filled } = interpolate({ a: 'x${KEY}', b: ['${KEY}'] }, { KEY: 'secret' })
+		const { filled } = interpolate({ a: 'x${KEY}', b: ['${KEY}'] }, { KEY: 'secret' }, folder)
 		expect(filled).toEqual([
 			{ path: ['a'], template: 'x${KEY}', values: ['secret', 'xsecret'] },
 			{ path: ['b', 0], template: '${KEY}', values: ['secret'] },
@@ -112,7 +91,12 @@ describe('interpolate', () => {
 	})
 
 	test.each<[string, NodeJS.ProcessEnv, RegExp]>([
-		['${KEY}', {}, /^\$\{KEY\} is not set: .*KEY_FILE/],
+		['${KEY}', {}, /^\$\{KEY\} is not set: write it to \/no\/such\/secrets\/KEY \(mode 0600\), or .*KEY_FILE/],
+		[
+			'${KEY}',
+			{ CREDENTIALS_DIRECTORY: '/no/such/folder', INVOCATION_ID: 'a unit' },
+			/write it to \/no\/such\/secrets\/KEY \(mode 0600\), and restart the service$/,
+		],
 		['${KEY}', { KEY: '' }, /KEY is set, but empty/],
 		['${KEY}', { KEY_FILE: '/no/such/file' }, /KEY_FILE names .* it does not exist/],
 		['${KEY}', { CREDENTIALS_DIRECTORY: '/no/such/folder' }, /is not set/],
@@ -120,13 +104,16 @@ describe('interpolate', () => {
 		['${}', {}, /is not understood/],
 		['${KEY', { KEY: 'x' }, /is not closed/],
 	])('error: %s with %j', (text, env, message) => {
-		const { problems, value } = interpolate({ here: text }, env)
+		const { problems, value } = interpolate({ here: text }, env, '/no/such')
 		expect(problems).toEqual([{ path: ['here'], message: expect.stringMatching(message) }])
 		expect(value).toEqual({ here: text })
 	})
 
-	test('error: a file that is empty', () => {
-		const { problems } = interpolate(['${KEY}'], { KEY_FILE: join(folder, 'empty') })
-		expect(problems[0]?.message).toMatch(/is empty/)
+	test.each(['', '\n', ' \n\n'])('error: a file of %j is empty', (content) => {
+		writeFileSync(join(folder, 'secrets/EMPTY'), content)
+		for (const env of [{}, { EMPTY_FILE: join(folder, 'secrets/EMPTY') }]) {
+			const { problems, filled } = interpolate(['${EMPTY}'], env, folder)
+			expect([problems.map(({ message }) => message), filled]).toEqual([[expect.stringMatching(/ is empty$/)], []])
+		}
 	})
 })
