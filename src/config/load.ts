@@ -164,7 +164,7 @@ export function readStatePlace(
 	/** Empty where there is a place. */
 	readonly problem: string
 } {
-	const settingsPath = named === undefined ? findDefault(cwd) : resolve(cwd, named)
+	const settingsPath = named === undefined ? (findDefault(cwd) ?? resolve(cwd, 'tracewatch.yaml')) : resolve(cwd, named)
 	const { value, filled, problems } = interpolate(text, env, settingsPath)
 	const written = String(value)
 	const values = isDatabase(written) ? filled.flatMap((one) => one.values) : []
