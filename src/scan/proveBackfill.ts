@@ -109,8 +109,10 @@ async function weigh(
 		const first = await refBefore(part, ports, signal)
 		if (first === null) return nothing
 		const known = closings.get(addresses)
-		const openings = known?.hash === first.hash ? known.balances : await accounts.balances(addresses, first, signal)
-		const balances = await accounts.balances(addresses, last, signal)
+		const [openings, balances] = await Promise.all([
+			known?.hash === first.hash ? known.balances : accounts.balances(addresses, first, signal),
+			accounts.balances(addresses, last, signal),
+		])
 		closings.set(addresses, { hash: last.hash, balances })
 		const all = movementsOf(part.transactions, new Set(addresses), part.blocks.values())
 		const blocks = [{ ref: { number: last.number, hash: last.hash }, balances, movements: summed(all) }]

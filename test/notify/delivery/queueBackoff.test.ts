@@ -15,7 +15,8 @@ test('behavior: a fault of our own is reported once, tried less and less often; 
 	let asked = 0
 	let isMended = false
 	let sleeps = 0
-	const receivers = [scripted('broken'), scripted('whole')]
+	// Its settings are asked for, since it takes digests.
+	const receivers = [{ ...scripted('broken'), takesDigest: () => true }, scripted('whole')]
 	const deliverer = createDeliverer({
 		...lab,
 		receivers,
