@@ -37,6 +37,12 @@ const grid = (Object.keys(kinds) as Kind[]).flatMap((kind) =>
 	),
 )
 
+/** Each value of each column, with most of the others: 7 divides none of their numbers. */
+const some = soaked(
+	grid.filter((_, at) => at % 7 === 0),
+	grid,
+)
+
 const timeoutMs = 400
 let life: Life
 let healthyMs: number
@@ -81,7 +87,7 @@ beforeAll(async () => {
 afterAll(() => life.close())
 
 describe('requests that fail in passing', () => {
-	test.each(sized(corner, grid))('behavior: %s, %i of 100, %s, over %i', async (kind, percent, way, count) => {
+	test.each(sized(corner, some))('behavior: %s, %i of 100, %s, over %i', async (kind, percent, way, count) => {
 		const [fault, costMs] = kinds[kind]
 		let failed = 0
 		const counted: Fault = (ask, response, good) => {
