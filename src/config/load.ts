@@ -4,7 +4,7 @@
  */
 
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'
 import { ConfigError, type Problem } from '../errors.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
@@ -165,7 +165,7 @@ export function readStatePlace(
 	readonly problem: string
 } {
 	const settingsPath = named === undefined ? (findDefault(cwd) ?? resolve(cwd, 'tracewatch.yaml')) : resolve(cwd, named)
-	const { value, filled, problems } = interpolate(text, env, settingsPath)
+	const { value, filled, problems } = interpolate(text, env, dirname(settingsPath))
 	const written = String(value)
 	const values = isDatabase(written) ? filled.flatMap((one) => one.values) : []
 	const secrets = [...values, ...databaseSecrets(written)]
