@@ -79,7 +79,7 @@ export interface Delivery {
 	readonly alone?: true
 }
 
-/** Refusals of a message, other than those that the receiver gave while it refused everything. */
+/** Refusals of a message; refusals while the receiver refused everything do not count. */
 export interface Refused {
 	/** Time of the first one; where there is none, since when the message waits for its receiver's rest. */
 	readonly sinceMs: number

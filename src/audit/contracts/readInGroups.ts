@@ -29,7 +29,7 @@ export interface ContractReads {
 	isLeft(address: Address): boolean
 	/** The contract may have changed without a frame. */
 	askAgain(address: Address): void
-	/** Contracts to read with the next poll: also those that failed, or of which a list was not read to its end. */
+	/** Contracts to read with the next poll, including failed ones and ones whose list was not read to its end. */
 	toRead(): readonly Address[]
 	/** Forgets those for which this is false. */
 	keep(isWatched: (address: Address) => boolean): void

@@ -1,4 +1,4 @@
-/** Reads contracts in turn, those that could not be read, and where a beacon or an admin of theirs changed. */
+/** Reads contracts in turn, failed contracts, and contracts whose beacon or admin changed. */
 
 import { isKeepingState } from '../../../audit/asked/askedState.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
