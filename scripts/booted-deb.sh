@@ -20,4 +20,4 @@ rm -rf "$work/stage/tree"
 cp "$(node -p process.execPath)" "$work/stage/node-of-the-cases"
 rm -f "$machine/usr/local/bin/node" "$machine/usr/bin/node"
 
-boot deb.sh /usr/sbin:/usr/bin:/sbin:/bin 300
+boot deb.sh /usr/sbin:/usr/bin:/sbin:/bin 1200

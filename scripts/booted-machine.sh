@@ -80,11 +80,13 @@ boot() {
 	ln -sf /dev/null "$machine/etc/systemd/system/systemd-networkd-wait-online.service"
 	ln -sf /dev/null "$machine/etc/systemd/system/NetworkManager-wait-online.service"
 	: >"$machine/cases.log"
+	began=$(date +%s)
 	SYSTEMD_NSPAWN_UNIFIED_HIERARCHY=1 timeout --kill-after=10 "$3" systemd-nspawn --quiet --boot \
 		--directory="$machine" --machine="tracewatch-$$" --register=no --keep-unit --private-network --console=pipe \
 		--bind-ro="$repo:/repo" --bind-ro="$work/stage:/stage" systemd.unit=cases.target \
 		</dev/null >"$work/console.log" 2>&1 || true
 	cat "$machine/cases.log"
+	grep -qE '^(ALL CASES PASSED|[0-9]+ CASES FAILED)$' "$machine/cases.log" || echo "no verdict after $(($(date +%s) - began)) s of $3"
 	[ -s "$machine/cases.log" ] || tail -n 30 "$work/console.log"
 	grep -q '^ALL CASES PASSED$' "$machine/cases.log"
 }

@@ -31,4 +31,4 @@ for major in 14 18; do
 	rm -rf "$work/old"
 done
 
-boot cases.sh /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin 600
+boot cases.sh /usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin 1800
