@@ -86,7 +86,8 @@ boot() {
 		--bind-ro="$repo:/repo" --bind-ro="$work/stage:/stage" systemd.unit=cases.target \
 		</dev/null >"$work/console.log" 2>&1 || true
 	cat "$machine/cases.log"
-	grep -qE '^(ALL CASES PASSED|[0-9]+ CASES FAILED)$' "$machine/cases.log" || echo "no verdict after $(($(date +%s) - began)) s of $3"
+	grep -qE '^(ALL CASES PASSED|[0-9]+ CASES FAILED)$' "$machine/cases.log" ||
+		echo "no verdict after $(($(date +%s) - began)) s of $3"
 	[ -s "$machine/cases.log" ] || tail -n 30 "$work/console.log"
 	grep -q '^ALL CASES PASSED$' "$machine/cases.log"
 }
