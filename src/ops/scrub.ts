@@ -1,4 +1,4 @@
-import { hide, isLong, secretPattern } from '../base/secrets/hide.js'
+import { hiderOf, isLong } from '../base/secrets/hide.js'
 import { decoded, urlSecrets } from '../base/secrets/urlSecrets.js'
 
 export interface Scrubber {
@@ -6,21 +6,18 @@ export interface Scrubber {
 	 * Registers secrets; may be called again when the configuration changes. Registered secrets are never removed. Of a
 	 * URL only its secret parts are registered (`urlSecrets`).
 	 *
-	 * Secrets shorter than `shortestSecret` are skipped: hiding `admin` or `1234` would make many lines unreadable. They
+	 * Secrets of less than six characters are skipped: hiding `admin` or `1234` would make many lines unreadable. They
 	 * are still hidden inside a URL or a `user:password` that was registered as a whole. Returns the number of skipped
 	 * secrets, so that the caller can warn.
 	 */
 	add(secrets: Iterable<string>): number
-	/**
-	 * Replaces every secret by `[secret]`, in every form that `secretPattern` finds. Overlapping secrets become one
-	 * `[secret]`. Text without a secret is returned unchanged.
-	 */
+	/** Replaces every secret by `[secret]`, in every form that `hiderOf` finds. */
 	clean(text: string): string
 }
 
 export function createScrubber(): Scrubber {
 	const known = new Set<string>()
-	let pattern: RegExp | null = null
+	let hide = (text: string) => text
 	return {
 		add(secrets) {
 			let leftOut = 0
@@ -28,10 +25,10 @@ export function createScrubber(): Scrubber {
 				for (const part of partsOf(secret)) if (isLong(part)) known.add(part)
 				if (!isLong(secret)) leftOut += 1
 			}
-			pattern = secretPattern(known)
+			hide = hiderOf(known)
 			return leftOut
 		},
-		clean: (text) => hide(text, pattern),
+		clean: (text) => hide(text),
 	}
 }
 

@@ -1,96 +1,82 @@
 /**
- * The room recognises secrets. This file finds them in a text and replaces them. Called where untrusted text comes in,
- * before it is cut to a maximum length (half a secret would not be recognised), and again where a line leaves the
- * process.
+ * The room recognises secrets. This file finds them in a text and replaces them. Called where foreign words come in,
+ * before they are cut to a maximum length (half a secret would not be recognised), and again where a line leaves the
+ * process. A secret is found as written, percent-encoded (also twice, and with `+` for a space), escaped for JSON (also
+ * in JSON in JSON), and in base64 or base64url with anything before and after it.
  */
 
-import { base64Forms, leastBeginning, literal, restOfWord, spellings, tellingParts } from './secretForms.js'
-
-/** Replaces each secret. */
-const secretMark = '[secret]'
-
-/** Shorter secrets cannot be distinguished from ordinary words and numbers, and are not searched for. */
-export const shortestSecret = 6
-
-/**
- * Returns a pattern that finds, at every position of a text, the longest secret that starts there, in every form that
- * `secretForms.ts` lists. Null when no secret has at least `shortestSecret` characters.
- */
-export function secretPattern(secrets: Iterable<string>): RegExp | null {
-	const long = [...secrets].filter(isLong)
-	if (long.length === 0) return null
-	const root: Branch = { ends: false, breaks: false, next: new Map() }
-	for (const secret of new Set(long.flatMap(tellingParts).filter(isLong).flatMap(slices))) {
-		grow(root, Array.from(secret, spellings), leastBeginning(secret))
-		for (const form of base64Forms(secret)) grow(root, Array.from(form, literal), leastBeginning(form))
-	}
-	return new RegExp(`(?=(${print(root)}))`, 'g')
-}
+/** Shorter secrets cannot be distinguished from ordinary words and numbers. */
+const SHORTEST_SECRET = 6
 
 export function isLong(secret: string): boolean {
-	return secret.length >= shortestSecret
+	return secret.length >= SHORTEST_SECRET
 }
 
 /**
- * Returns a function that hides these secrets in untrusted text. Secrets of at least `shortestSecret` characters are
- * found in every form, secrets of 3 to 5 characters only as they are written.
+ * Returns a function that replaces these secrets by `[secret]`; overlapping ones become one `[secret]`. Secrets of at
+ * least six characters are found in every form, secrets of 3 to 5 characters only as they are written.
  */
-export function hiderOf(secrets: readonly string[]): (text: string) => string {
-	const pattern = secretPattern(secrets)
-	const short = secrets.filter((secret) => secret.length >= 3 && !isLong(secret))
-	return (text) => short.reduce((said, secret) => said.replaceAll(secret, secretMark), hide(text, pattern))
+export function hiderOf(secrets: Iterable<string>): (text: string) => string {
+	const longestFirst = [...new Set(secrets)].sort((a, b) => b.length - a.length)
+	const short = longestFirst.filter((secret) => secret.length >= 3 && !isLong(secret))
+	const forms = longestFirst
+		.filter(isLong)
+		.flatMap(slices)
+		.flatMap((secret) => [Array.from(secret, spellings).join(''), ...base64Forms(secret).map(literal)])
+	const pattern = forms.length === 0 ? null : new RegExp(`(?=(${forms.join('|')}))`, 'g')
+	return (text) => short.reduce((said, secret) => said.replaceAll(secret, '[secret]'), hide(text, pattern))
 }
 
-/** Replaces everything that the pattern finds by `[secret]`. Overlapping secrets become one `[secret]`. */
-export function hide(text: string, pattern: RegExp | null): string {
+function hide(text: string, pattern: RegExp | null): string {
 	if (pattern === null) return text
 	let cleaned = ''
 	let kept = 0
-	let start = -1
-	let end = -1
-	for (const match of text.matchAll(pattern)) {
-		const matchEnd = match.index + (match[1]?.length ?? 0)
-		if (match.index >= end) {
-			if (start >= 0) {
-				cleaned += text.slice(kept, start) + secretMark
-				kept = end
-			}
-			start = match.index
-		}
-		end = Math.max(end, matchEnd)
+	for (const { index, 1: found = '' } of text.matchAll(pattern)) {
+		if (index >= kept) cleaned += `${text.slice(kept, index)}[secret]`
+		kept = Math.max(kept, index + found.length)
 	}
-	return start < 0 ? text : cleaned + text.slice(kept, start) + secretMark + text.slice(end)
+	return cleaned + text.slice(kept)
 }
 
-/** Splits a secret into slices of 200 characters: a key of thousands would nest the pattern too deep to compile. */
+/** Slices of at most 200 characters: a pattern of thousands is too deep to compile. */
 function slices(secret: string): string[] {
-	const count = Math.ceil(secret.length / 200)
-	const starts = Array.from({ length: count }, (_, n) => Math.min(n * 200, Math.max(0, secret.length - shortestSecret)))
-	return starts.map((start) => secret.slice(start, start + 200))
+	const starts = Array.from({ length: Math.ceil(secret.length / 200) }, (_, n) => n * 200)
+	return starts.map((start) => secret.slice(Math.min(start, Math.max(0, secret.length - SHORTEST_SECRET)), start + 200))
 }
 
-/** A trie of the secrets. Trying hundreds of secrets one after the other would take milliseconds for each line. */
-interface Branch {
-	ends: boolean
-	/** The text may break off here and still count as this secret. */
-	breaks: boolean
-	readonly next: Map<string, Branch>
+/** A pattern for one character of a secret as URLs and JSON write it. */
+function spellings(character: string): string {
+	if (/[A-Za-z0-9]/.test(character)) return character
+	// `%25` is an encoded percent sign.
+	const percent = Array.from(Buffer.from(character), (byte) => `%(?:25)?${hex(byte, 2)}`).join('')
+	const units = Array.from({ length: character.length }, (_, at) => hex(character.charCodeAt(at), 4))
+	const unicode = units.map((unit) => `\\\\{1,7}u${unit}`).join('')
+	const named = JSON.stringify(character).slice(1, -1)
+	const letter = /^\\[a-z]$/.test(named) ? [`\\\\{1,7}${named[1]}`] : []
+	// At most seven backslashes precede it: JSON in JSON in JSON.
+	const plain = character === '\\' ? '\\\\{1,8}' : `\\\\{0,7}${literal(character)}`
+	return `(?:${[plain, percent, unicode, ...letter, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
 }
 
-function grow(root: Branch, characters: readonly string[], breaksFrom = Number.POSITIVE_INFINITY): void {
-	let branch = root
-	for (const [at, character] of characters.entries()) {
-		const next = branch.next.get(character) ?? { ends: false, breaks: false, next: new Map() }
-		branch.next.set(character, next)
-		branch = next
-		if (at + 1 === breaksFrom) branch.breaks = true
-	}
-	branch.ends = true
+/**
+ * Base64 of a secret depends on the number of bytes before it, modulo three. The characters at both ends also hold bits
+ * of the neighbouring bytes; these are unknown, so they are left out.
+ */
+function base64Forms(secret: string): string[] {
+	const bytes = Buffer.from(secret)
+	return [0, 1, 2].flatMap((before) => {
+		const text = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64')
+		const form = text.slice(Math.ceil((before * 8) / 6), Math.floor(((before + bytes.length) * 8) / 6))
+		return [...new Set([form, form.replaceAll('+', '-').replaceAll('/', '_')])]
+	})
 }
 
-function print({ ends, breaks, next }: Branch): string {
-	const ways = Array.from(next, ([character, branch]) => character + print(branch))
-	if (ways.length === 0) return ''
-	if (breaks && !ends) ways.push(restOfWord)
-	return ways.length === 1 && !ends ? ways.join('') : `(?:${ways.join('|')})${ends ? '?' : ''}`
+function literal(text: string): string {
+	return text.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')
+}
+
+/** In lower or upper case. */
+function hex(value: number, digits: number): string {
+	const text = value.toString(16).padStart(digits, '0')
+	return text.replace(/[a-f]/g, (letter) => `[${letter}${letter.toUpperCase()}]`)
 }

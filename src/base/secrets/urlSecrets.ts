@@ -1,10 +1,8 @@
 /**
  * The only rule for secrets in a URL: its login, its fragment, the values of its query, and each part of an HTTP or
- * WebSocket path that looks like a key (`keyShape.ts`). Words in a path are not secret: operators use them in labels,
- * and pages in their links. Hosts and ports are not secret: they name an endpoint in logs and metrics.
+ * WebSocket path that looks like a key. Words in a path are not secret: operators use them in labels, and pages in
+ * their links. Hosts and ports are not secret: they name an endpoint in logs and metrics.
  */
-
-import { looksLikeKey } from './keyShape.js'
 
 /** Query parameters and headers whose values are words: those of RPC providers, of Telegram's and of ntfy's API. */
 const openNames = new RegExp(
@@ -18,10 +16,15 @@ const openNames = new RegExp(
 )
 
 /** Shorter parts are not hidden: they occur in most texts. */
-const shortestPart = 3
+const SHORTEST_PART = 3
+/** From this length on, a digit or a capital inside a word makes a part of a path a key. */
+const SHORTEST_KEY = 16
 
-/** Every secret part of a URL, both as written and decoded, longest first. */
-export function urlSecrets(url: URL): readonly string[] {
+/**
+ * Every secret part of a URL, both as written and decoded, longest first. `shortestKey`: in characters; the default
+ * leaves words readable, a URL that is a secret as a whole takes shorter ones.
+ */
+export function urlSecrets(url: URL, shortestKey = SHORTEST_KEY): readonly string[] {
 	const found = new Set<string>()
 	const add = (...texts: readonly string[]) => {
 		for (const text of texts) found.add(text).add(decoded(text))
@@ -32,25 +35,29 @@ export function urlSecrets(url: URL): readonly string[] {
 	// Beside a password the user is a name, such as `apikey`. Mails show mail addresses.
 	if (password === '' || (looksLikeKey(user) && !user.includes('@'))) add(url.username)
 	if (/^(https?|wss?):$/.test(url.protocol)) {
-		const keys = url.pathname.split('/').filter((part) => looksLikeKey(decoded(part)))
-		const values = url.search
-			.slice(1)
-			.split('&')
-			.flatMap((pair) => {
-				const at = pair.indexOf('=')
-				const value = pair.slice(at + 1)
-				return isOpenly(decoded(pair.slice(0, Math.max(0, at))), decoded(value)) ? [] : [value]
-			})
-		add(...keys, ...values, ...values.map((value) => value.replaceAll('+', ' ')), url.hash.slice(1))
-		// Telegram's URL has the token directly after this word.
-		add(...keys.map((key) => decoded(key).replace(/^bot(?=\d+:)/, '')))
+		const keys = url.pathname.split('/').filter((part) => looksLikeKey(decoded(part), shortestKey))
+		// Telegram's URL has the bot's number and its token directly after `bot`.
+		const tokens = keys.flatMap((key) => /^bot(\d+:(.+))$/.exec(decoded(key))?.slice(1) ?? [])
+		const values = url.search.slice(1).split('&').flatMap(secretValue)
+		add(...keys, ...tokens, ...values, ...values.map((value) => value.replaceAll('+', ' ')), url.hash.slice(1))
 	} else add(...url.searchParams.getAll('password'))
-	return [...found].filter((text) => text.length >= shortestPart).sort((a, b) => b.length - a.length)
+	return [...found].filter((text) => text.length >= SHORTEST_PART).sort((a, b) => b.length - a.length)
+}
+
+function secretValue(pair: string): readonly string[] {
+	const at = pair.indexOf('=')
+	const value = pair.slice(at + 1)
+	return isOpenly(decoded(pair.slice(0, Math.max(0, at))), decoded(value)) ? [] : [value]
 }
 
 /** Whether a query parameter or a header is no secret: `chain=base`, `Priority: urgent`. */
 export function isOpenly(name: string, value: string): boolean {
 	return openNames.test(name) && !looksLikeKey(value)
+}
+
+/** A token of a Telegram bot, or a long text with a digit or a capital inside a word. */
+function looksLikeKey(text: string, shortest = SHORTEST_KEY): boolean {
+	return /^(?:bot)?\d+:\S/.test(text) || (text.length >= shortest && /\d|[A-Za-z][A-Z]|[%"'\\<>]/.test(text))
 }
 
 /** Decodes a part of a URL. Returns it unchanged when its percent-encoding is invalid. */

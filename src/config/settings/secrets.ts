@@ -48,7 +48,11 @@ export function secretsOf(settings: Secretive, filled: readonly Filled[]): reado
 		for (const [name, value] of Object.entries(receiver.headers))
 			if (!isOpenly(name, value)) found.add(value).add(value.replace(/^\S+\s+/, ''))
 	}
-	for (const { values } of filled) for (const value of values) found.add(value)
+	for (const value of filled.flatMap(({ values }) => values)) {
+		found.add(value)
+		// Who writes `${NAME}` takes all of it for a secret: short keys in a path too.
+		if (URL.canParse(value)) for (const part of urlSecrets(new URL(value), 6)) found.add(part)
+	}
 	const open = saidOpenly(settings)
 	return [...found]
 		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !open.has(text))

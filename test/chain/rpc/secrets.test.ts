@@ -131,9 +131,9 @@ describe('a key in path, query or login is in no error', () => {
 
 	test('behavior: words that stand in many addresses are left as they are', async () => {
 		const node = await startFaultyNode()
-		const rpc = createRpc({ url: `${node.url}/api/v2/eth/k3yQ7x9Zr2Vt/evm` })
+		const rpc = createRpc({ url: `${node.url}/api/v2/eth/k3yQ7x9Zr2VtM4pD/evm` })
 		closers.push(node.close, rpc.close)
-		node.fail(faults.rpcError(-32000, 'the evm at api v2 of eth does not know k3yQ7x9Zr2Vt'))
+		node.fail(faults.rpcError(-32000, 'the evm at api v2 of eth does not know k3yQ7x9Zr2VtM4pD'))
 		const [failure] = await failureOf(rpc)
 		expect(String(failure)).toContain('the evm at api v2 of eth does not know [secret]')
 	})
