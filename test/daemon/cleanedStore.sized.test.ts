@@ -185,7 +185,7 @@ const junk = [
 /** One secret as the other side may write it. */
 function spelt(): string {
 	const text = chance.pick(canaries)
-	const cut = text.slice(0, 8 + chance.number(text.length - 7))
+	const cut = text.slice(0, 12 + chance.number(text.length - 11))
 	return chance.pick([
 		() => text,
 		() => `whsec_${text}`,
@@ -217,8 +217,8 @@ function hostile(): string {
 	return parts.join('')
 }
 
-/** What of a secret tells: its first third, or eight to sixteen characters; counted here anew. */
-const telling = canaries.map((text) => text.slice(0, Math.min(16, Math.max(8, Math.ceil(text.length / 3)))))
+/** The beginning of a secret that must not be seen. */
+const telling = canaries.map((text) => text.slice(0, 12))
 const unfit = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
 /** The same, written as JSON writes it, where a reader of JSON would show it. */
 const unfitEscape = /(?<!\\)(?:\\\\)*\\u00(?:0[0-8b-f]|1[0-9a-f]|7f|[89][0-9a-f])/i

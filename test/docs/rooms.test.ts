@@ -100,7 +100,7 @@ const arrows = new Map([
 	],
 	['state', `${low} node: lowdb pg`],
 	['notify', `${low} node: nodemailer`],
-	['ops', `${low} node: pino pino-pretty prom-client`],
+	['ops', `${low} node: pino pino-pretty prom-client zod`],
 	['pages', `${low} node:`],
 	['daemon', `${low} node: node-cron audit chain config notify ops pages scan state version.ts`],
 ])

@@ -39,10 +39,12 @@ describe('clean', () => {
 		expect(createScrubber().clean('hunter2hunter2')).toBe('hunter2hunter2')
 	})
 
-	test('behavior: hides any secret as it is, percent-encoded, in JSON, in JSON in JSON', () => {
+	test('behavior: hides any secret as it is, percent-encoded, in JSON, in JSON in JSON, in HTML', () => {
 		fc.assert(
 			fc.property(secret, around, around, (text, before, after) => {
+				const html = text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
 				const forms = [
+					html,
 					text,
 					encodeURIComponent(text),
 					encodeURIComponent(text).replace(/%../g, (code) => code.toLowerCase()),
@@ -190,11 +192,12 @@ describe('add', () => {
 		expect(scrubberOf('https://tok-123456@node.example.org/').clean('tok-123456')).toBe('[secret]')
 	})
 
-	test('behavior: the token of a bot is hidden without its number too', () => {
+	test('behavior: the token of a bot is hidden without its number too, and where it was cut', () => {
 		const { clean } = scrubberOf(
 			'https://api.example.org/bot123456789:AAHmarkedBotToken_0123456789-abcdefgh/sendMessage',
 		)
 		expect(clean('AAHmarkedBotToken_0123456789-abcdefgh')).toBe('[secret]')
+		expect(clean('AAHmarkedBotToken_0123456789-abc')).toBe('[secret]')
 		expect(clean('a BotToken marked treasury')).toBe('a BotToken marked treasury')
 	})
 

@@ -2,11 +2,16 @@
  * The room recognises secrets. This file finds them in a text and replaces them. Called where foreign words come in,
  * before they are cut to a maximum length (half a secret would not be recognised), and again where a line leaves the
  * process. A secret is found as written, percent-encoded (also twice, and with `+` for a space), escaped for JSON (also
- * in JSON in JSON), and in base64 or base64url with anything before and after it.
+ * in JSON in JSON) or HTML, in base64 or base64url with anything before and after it, and cut off after its beginning.
  */
+
+import { looksLikeKey } from './urlSecrets.js'
 
 /** Shorter secrets cannot be distinguished from ordinary words and numbers. */
 const SHORTEST_SECRET = 6
+/** The number of leading characters of a secret that are hidden where the rest is missing. */
+const LEAST_BEGINNING = 12
+const HTML_NAMES: Readonly<Record<string, string>> = { '&': 'amp', '<': 'lt', '>': 'gt', '"': 'quot', "'": 'apos' }
 
 export function isLong(secret: string): boolean {
 	return secret.length >= SHORTEST_SECRET
@@ -17,13 +22,16 @@ export function isLong(secret: string): boolean {
  * least six characters are found in every form, secrets of 3 to 5 characters only as they are written.
  */
 export function hiderOf(secrets: Iterable<string>): (text: string) => string {
-	const longestFirst = [...new Set(secrets)].sort((a, b) => b.length - a.length)
+	const longestFirst = [...new Set([...secrets].flatMap(withKeys))].sort((a, b) => b.length - a.length)
 	const short = longestFirst.filter((secret) => secret.length >= 3 && !isLong(secret))
-	const forms = longestFirst
-		.filter(isLong)
-		.flatMap(slices)
-		.flatMap((secret) => [Array.from(secret, spellings).join(''), ...base64Forms(secret).map(literal)])
-	const pattern = forms.length === 0 ? null : new RegExp(`(?=(${forms.join('|')}))`, 'g')
+	const ways = longestFirst.filter(isLong).flatMap((secret) => {
+		// The whole first: of the alternatives that fit, a pattern takes the first.
+		const whole = slices(secret).flatMap(formsOf)
+		const isCut = secret.length > LEAST_BEGINNING && !/[\s/]/.test(secret)
+		const cut = isCut ? formsOf(secret).filter((form) => form.length > LEAST_BEGINNING) : []
+		return [...whole.map((form) => form.join('')), ...cut.map(beginning)]
+	})
+	const pattern = ways.length === 0 ? null : new RegExp(`(?=(${ways.join('|')}))`, 'g')
 	return (text) => short.reduce((said, secret) => said.replaceAll(secret, '[secret]'), hide(text, pattern))
 }
 
@@ -38,13 +46,29 @@ function hide(text: string, pattern: RegExp | null): string {
 	return cleaned + text.slice(kept)
 }
 
+/** A secret, and the keys in it: of `sk_live_…` or `Bearer …` what follows. In a URL, `urlSecrets` finds them. */
+function withKeys(secret: string): string[] {
+	if (secret.includes('://')) return [secret]
+	return [secret, ...secret.split(/[\s:;,_.|~-]+/).filter((part) => looksLikeKey(part))]
+}
+
+/** The characters of each form, as patterns. */
+function formsOf(secret: string): string[][] {
+	return [Array.from(secret, spellings), ...base64Forms(secret).map((form) => Array.from(form, literal))]
+}
+
 /** Slices of at most 200 characters: a pattern of thousands is too deep to compile. */
 function slices(secret: string): string[] {
 	const starts = Array.from({ length: Math.ceil(secret.length / 200) }, (_, n) => n * 200)
 	return starts.map((start) => secret.slice(Math.min(start, Math.max(0, secret.length - SHORTEST_SECRET)), start + 200))
 }
 
-/** A pattern for one character of a secret as URLs and JSON write it. */
+/** The beginning of these characters and the rest of a word, where another program cut the text. */
+function beginning(characters: readonly string[]): string {
+	return `${characters.slice(0, LEAST_BEGINNING).join('')}[A-Za-z0-9_%+/=-]*`
+}
+
+/** A pattern for one character of a secret as URLs, JSON and HTML write it. */
 function spellings(character: string): string {
 	if (/[A-Za-z0-9]/.test(character)) return character
 	// `%25` is an encoded percent sign.
@@ -53,9 +77,11 @@ function spellings(character: string): string {
 	const unicode = units.map((unit) => `\\\\{1,7}u${unit}`).join('')
 	const named = JSON.stringify(character).slice(1, -1)
 	const letter = /^\\[a-z]$/.test(named) ? [`\\\\{1,7}${named[1]}`] : []
+	const code = character.codePointAt(0) ?? 0
+	const html = `&(?:${[HTML_NAMES[character] ?? [], `#${code}`, `#[xX]${hex(code, 1)}`].flat().join('|')});`
 	// At most seven backslashes precede it: JSON in JSON in JSON.
 	const plain = character === '\\' ? '\\\\{1,8}' : `\\\\{0,7}${literal(character)}`
-	return `(?:${[plain, percent, unicode, ...letter, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
+	return `(?:${[plain, percent, unicode, html, ...letter, ...(character === ' ' ? ['\\+'] : [])].join('|')})`
 }
 
 /**

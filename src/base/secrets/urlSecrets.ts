@@ -56,7 +56,7 @@ export function isOpenly(name: string, value: string): boolean {
 }
 
 /** A token of a Telegram bot, or a long text with a digit or a capital inside a word. */
-function looksLikeKey(text: string, shortest = SHORTEST_KEY): boolean {
+export function looksLikeKey(text: string, shortest = SHORTEST_KEY): boolean {
 	return /^(?:bot)?\d+:\S/.test(text) || (text.length >= shortest && /\d|[A-Za-z][A-Z]|[%"'\\<>]/.test(text))
 }
 
