@@ -56,7 +56,7 @@ export interface Page {
 export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 	const { host, port, log, scrubber, password = null } = options
 	const login = createLogin(password, (from) =>
-		log.warn({ from }, 'wrong passwords arrive at the pages: at most two are checked a second, the rest wait'),
+		log.warn({ from }, 'wrong passwords arrive at the pages: each delays the next of its address by half a second'),
 	)
 	const isOurs = createHostRule(host)
 	// By default Node checks the time limits only every 30 s.
@@ -67,7 +67,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 		maxHeaderSize: 8_192,
 	}
 	const server = createServer(limits, (request, response) => {
-		admit(request, response)
+		admit(request)
 			.then((refused) => refused ?? answer(request, options))
 			.catch((error: unknown): Page => {
 				log.error({ err: error, path: request.url }, 'a page could not be rendered')
@@ -76,7 +76,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 			.then((page) => send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) }))
 	})
 	/** Returns the refusal; null: the client may see the page. */
-	async function admit(request: IncomingMessage, response: ServerResponse): Promise<Page | null> {
+	async function admit(request: IncomingMessage): Promise<Page | null> {
 		// A proxy in front may have checked the other one (RFC 9112, 3.2).
 		if ((request.headersDistinct.host?.length ?? 0) > 1) return twoHosts
 		const isHere = isOurs(request.headers.host)
@@ -86,10 +86,9 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 		if (request.method !== 'GET' && request.method !== 'HEAD') return onlyGet
 		// When no password is needed, credentials are not checked: the answer would show whether they are right.
 		if (isFree && isHere) return null
-		const verdict = await login.ask(request)
+		const verdict = await login(request)
 		if (verdict === 'too-many') return tooMany
 		if (verdict !== 'right') return isFree ? notOurs : unknown
-		response.setHeader('set-cookie', login.cookie)
 		return null
 	}
 
