@@ -1,14 +1,17 @@
 // The manual page and the completions of shells, made of what the commands say of themselves. Needs `npm run build`.
-import { readdirSync } from 'node:fs'
-
-const folder = new URL('../dist/commands/', import.meta.url)
+import { Command } from 'commander'
+import { commands } from '../dist/commands/commandLine.js'
 
 /** Every command, in the order of their names. */
 export async function readCommands() {
-	const files = readdirSync(folder, { recursive: true }).filter((name) => name.endsWith('.js'))
-	const modules = await Promise.all(files.map((name) => import(new URL(name, folder).href)))
-	const isCommand = (value) => typeof value?.run === 'function' && typeof value.help === 'string'
-	return modules.flatMap((module) => Object.values(module).filter(isCommand)).sort((a, b) => (a.name < b.name ? -1 : 1))
+	const named = Object.entries(commands).sort(([a], [b]) => (a < b ? -1 : 1))
+	return await Promise.all(
+		named.map(async ([name, { summary, load }]) => {
+			const command = (await load()).declare(new Command('tracewatch').command(name))
+			const help = command.configureOutput({ getOutHelpWidth: () => 80 }).helpInformation()
+			return { name, summary, help: help.trimEnd(), options: command.options }
+		}),
+	)
 }
 
 /** A page for man(1). */
@@ -93,8 +96,5 @@ esac
 }
 
 function optionsOf(options) {
-	return [
-		'--help',
-		...Object.entries(options).flatMap(([long, { short }]) => [`--${long}`, ...(short ? [`-${short}`] : [])]),
-	]
+	return ['--help', ...options.flatMap(({ long, short }) => [long, ...(short ? [short] : [])])]
 }

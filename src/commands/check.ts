@@ -1,27 +1,23 @@
 import { describeConfig } from '../config/describe.js'
 import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
-import { type Command, configOption, exitCodes } from './command.js'
+import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openConfig } from './shared/openConfig.js'
 import { whileWaiting } from './shared/progress.js'
 import { withSudoHint } from './shared/sudoHint.js'
 
 export const check: Command = {
-	name: 'check',
-	summary: 'reads configuration and watchlists and says who is notified of what',
-	help: `Usage: tracewatch check [--watchlists] [--all] [-c FILE]
-
-Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is notified of what. Nothing
-is contacted and nothing is written. Whatever is wrong is printed at once, each as file:line:column: message. No secret
-is printed: endpoints and servers stand by their host only.
-
-  --watchlists       the watchlists alone, as a reload reads them; needs no secret
-  --all              names every watch; default: of a watchlist with more than 200 only the first 10
-  -c, --config FILE  the configuration (default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml)
-
-Ends with 0 when all is right, with 78 when the configuration is wrong.`,
-	options: { ...configOption, watchlists: { type: 'boolean' }, all: { type: 'boolean' } },
-	positionals: [0, 0],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Reads the configuration and all watchlists as \`run\` does, and prints in plain words who is
+notified of what. Nothing is contacted and nothing is written. Whatever is wrong is printed at once, each as
+file:line:column: message. No secret is printed: endpoints and servers stand by their host only.`),
+			)
+			.option('--watchlists', 'the watchlists alone, as a reload reads them; needs no secret')
+			.option('--all', 'names every watch; default: of a watchlist with more than 200 only the first 10')
+			.option(...configOption)
+			.addHelpText('after', '\nExit codes: 0 all is right, 78 the configuration is wrong.'),
 	async run(args, io) {
 		try {
 			if (args.values.watchlists === true) {

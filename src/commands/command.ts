@@ -3,7 +3,7 @@
  * rooms.
  */
 
-import type { ParseArgsConfig } from 'node:util'
+import { type Command as Declaration, InvalidArgumentError } from 'commander'
 import type { Scrubber } from '../ops/scrub.js'
 
 /** Exit codes of the program, those of sysexits.h where it has one. */
@@ -36,26 +36,42 @@ export interface Io {
 }
 
 export interface CommandArgs {
-	readonly values: Readonly<Record<string, string | boolean | readonly (string | boolean)[] | undefined>>
+	/** By the option's long name in camel case, as commander has read them. */
+	readonly values: Readonly<Record<string, unknown>>
 	readonly positionals: readonly string[]
 }
 
-/** One command. It throws errors; `main.ts` turns them into messages and exit codes. */
+/** One command. It throws errors; `commandLine.ts` turns them into messages and exit codes. */
 export interface Command {
-	readonly name: string
-	/** One line for the list of commands in `--help`. */
-	readonly summary: string
-	/**
-	 * The text of `--help`: usage line, what the command does, each option with its unit and default, exit codes that
-	 * matter.
-	 */
-	readonly help: string
-	/** Options besides `--help`. Commands that read a configuration declare `--config`. */
-	readonly options: NonNullable<ParseArgsConfig['options']>
-	/** Number of positional arguments, both ends included. */
-	readonly positionals: readonly [least: number, most: number]
+	/** Adds description, arguments and options. */
+	declare(command: Declaration): Declaration
 	run(args: CommandArgs, io: Io): Promise<ExitCode>
 }
 
 /** `-c`, for the commands that read a configuration. */
-export const configOption = { config: { type: 'string', short: 'c' } } as const
+export const configOption = [
+	'-c, --config <file>',
+	'the configuration (default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml)',
+] as const
+
+/** A description: each paragraph becomes one line, which commander wraps at the width of the terminal. */
+export function paragraphs(text: string): string {
+	return text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ')
+}
+
+/** Of an option: reads its text by a function that throws errors whose message says what is wrong. */
+export function readBy<T>(read: (text: string) => T): (text: string) => T {
+	return (text) => {
+		try {
+			return read(text)
+		} catch (error) {
+			throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+		}
+	}
+}
+
+/** The same of an option that may be repeated. */
+export function readEachBy<T>(read: (text: string) => T): (text: string, before?: readonly T[]) => readonly T[] {
+	const one = readBy(read)
+	return (text, before = []) => [...before, one(text)]
+}

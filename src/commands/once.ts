@@ -11,18 +11,17 @@ const leastLateMs = 10 * 60_000
 const mostAuditMs = 30_000
 
 export const once: Command = {
-	name: 'once',
-	summary: 'one poll of every network up to its target, then every due delivery once',
-	help: `Usage: tracewatch once [-c FILE]
-
-Polls every network up to its target, tries every due delivery once, and ends: for cron and timers.
-
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 the state cannot be used, 75 an endpoint or a receiver failed for now (nothing is lost: the next
-run takes it up), 78 the configuration is wrong.`,
-	options: configOption,
-	positionals: [0, 0],
+	declare: (command) =>
+		command
+			.description(
+				'Polls every network up to its target, tries every due delivery once, and ends: for cron and timers.',
+			)
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 the state cannot be used, 75 an endpoint or a receiver failed for now\n' +
+					'(nothing is lost: the next run takes it up), 78 the configuration is wrong.',
+			),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const log = openLog(io)

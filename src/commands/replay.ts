@@ -1,3 +1,4 @@
+import { Option } from 'commander'
 import { sha256 } from '../base/sha256.js'
 import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
@@ -8,7 +9,7 @@ import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
 import { deliveryId } from '../core/outbox/posting.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
-import { PlainError, RpcError, StateError, UsageError } from '../errors.js'
+import { PlainError, RpcError, StateError } from '../errors.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
@@ -21,51 +22,60 @@ import { markReplayed } from '../scan/look/markReplayed.js'
 import { createPayeeLedger } from '../scan/look/payees.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
 import { peekAnnouncements } from '../state/open.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io } from './command.js'
+import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, readEachBy } from './command.js'
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
 import { beside, createProgress } from './shared/progress.js'
-import { spanOf } from './shared/span.js'
+import { readBlock, readLastBlock, spanOf } from './shared/span.js'
+
+interface Values {
+	readonly from: bigint
+	readonly to: bigint | 'latest'
+	readonly address?: readonly Address[]
+	readonly format: Format
+}
 
 export const replay: Command = {
-	name: 'replay',
-	summary: 'scans a range of blocks and prints the alerts it would have sent',
-	help: `Usage: tracewatch replay --network NAME --from BLOCK --to BLOCK [--address ADDRESS]... [--format FORMAT]
-
-Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now, regardless of the first block of
-a watch, and prints the alerts. Addresses that imitate one that the watch paid in these blocks are marked. Nothing is
-sent, and the state is not touched.
-
-  --network NAME      as in tracewatch.yaml
-  --from, --to BLOCK  decimal or 0x-hex; --to also takes latest
-  --address ADDRESS   only this one; may be repeated; need not be on a watchlist
-  --format FORMAT     table (default; on a narrow terminal a sentence each), json (one envelope a line, as a webhook
-                      gets it, with the deliveryId of the first of its receivers)
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-SIGINT and SIGTERM stop it after the current step; it then says from which block to go on.
-
-Exit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint failed for now (go on from the block it
-names), 78 the configuration is wrong.`,
-	options: {
-		...configOption,
-		network: { type: 'string' },
-		from: { type: 'string' },
-		to: { type: 'string' },
-		address: { type: 'string', multiple: true },
-		format: { type: 'string' },
-	},
-	positionals: [0, 0],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now,
+regardless of the first block of a watch, and prints the alerts. Addresses that imitate one that the watch paid in
+these blocks are marked. Nothing is sent, and the state is not touched. SIGINT and SIGTERM stop it after the current
+step; it then says from which block to go on.`),
+			)
+			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
+			.requiredOption('--from <block>', 'decimal or 0x-hex', readBy(readBlock))
+			.requiredOption('--to <block>', 'the same, or latest', readBy(readLastBlock))
+			.option(
+				'--address <address>',
+				'only this one; may be repeated; need not be on a watchlist',
+				readEachBy(parseAddress),
+			)
+			.addOption(
+				new Option(
+					'--format <format>',
+					'table (on a narrow terminal a sentence each), or json: one envelope a line, as a webhook gets it, with ' +
+						'the deliveryId of the first of its receivers',
+				)
+					.choices(['table', 'json'])
+					.default('table'),
+			)
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint failed for now (go on from\n' +
+					'the block it names), 78 the configuration is wrong.',
+			),
 	async run(args, io) {
-		const format = formatOf(args)
-		const spanIn = spanOf(args)
+		const { from, to, address = [], format } = args.values as unknown as Values
+		const spanIn = spanOf(from, to)
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
-		const addresses = addressesOf(args)
-		const watches = replayWatches(network.name, watchesOn(config.watches, network.name), addresses)
+		const watches = replayWatches(network.name, watchesOn(config.watches, network.name), address)
 		const asked =
-			addresses.length === 0
+			address.length === 0
 				? areTokensAsked(config.watches, network)
 				: asksForTokens([...watches.values()].flat(), network.tokens ?? noTokens)
 		const { chain, fallback } = openChain(network, {
@@ -224,18 +234,3 @@ function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly str
 const widths = [9, 20, 10, 9, 12, 5, 42, 42, 12, 66, 5, 42]
 /** Without the last column, which is mostly empty. */
 const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
-
-function formatOf({ values: { format = 'table' } }: CommandArgs): Format {
-	if (format === 'table' || format === 'json') return format
-	throw new UsageError(`--format takes table or json, not \`${String(format)}\``)
-}
-
-function addressesOf({ values: { address = [] } }: CommandArgs) {
-	return (Array.isArray(address) ? address : [address]).map((text) => {
-		try {
-			return parseAddress(String(text))
-		} catch (error) {
-			throw new UsageError(`--address ${String(text)}: ${error instanceof Error ? error.message : String(error)}`)
-		}
-	})
-}

@@ -3,26 +3,24 @@ import { formatProblem, type Problem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { openWatchlistCopies } from '../state/open.js'
 import { version } from '../version.js'
-import { type Command, configOption, exitCodes } from './command.js'
+import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
 
 export const run: Command = {
-	name: 'run',
-	summary: 'the daemon: polls each network on its schedule and delivers, until it is stopped',
-	help: `Usage: tracewatch run [-c FILE]
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Polls every network at the start and then on its schedule, and delivers alerts, until SIGTERM
+or SIGINT: it then stops after the current step, with 0. SIGHUP, or saving a watchlist, reads the watchlists again. A
+wrong edit changes nothing: the last good watchlists stay in effect, also after a restart, and the log and the
+receivers say so.
 
-Polls every network at the start and then on its schedule, and delivers alerts, until SIGTERM or SIGINT: it then stops
-after the current step, with 0. SIGHUP, or saving a watchlist, reads the watchlists again. A wrong edit changes nothing:
-the last good watchlists stay in effect, also after a restart, and the log and the receivers say so.
 Logs one JSON object a line to standard output (LOG_LEVEL: debug, info, warn, error; default info); text on a terminal
-and, unless LOG_FORMAT is json, in the journal.
-
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong.`,
-	options: configOption,
-	positionals: [0, 0],
+and, unless LOG_FORMAT is json, in the journal.`),
+			)
+			.option(...configOption)
+			.addHelpText('after', '\nExit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong.'),
 	async run(args, io) {
 		const config = await openConfig(args, io, ({ statePlace }) => openWatchlistCopies(statePlace))
 		const log = openLog(io)

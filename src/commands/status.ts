@@ -9,24 +9,25 @@ import type { Backfill } from '../model/watch.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import type { Peek } from '../state/file/peek.js'
 import { peek } from '../state/open.js'
-import { type Command, configOption, exitCodes } from './command.js'
+import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openStateSettings } from './shared/openConfig.js'
 
 export const status: Command = {
-	name: 'status',
-	summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
-	help: `Usage: tracewatch status [--json] [-c FILE]
-
-Prints how far each network is scanned and what is pending, held, parked, dead and delivered for each receiver, and
-whether a daemon runs and is well. Reads the state and asks the daemon: it works beside a running one, and asks no node.
-
-  --json              one JSON object
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, nothing was scanned for 15
-minutes, or a receiver refuses messages or has dead ones, 78 the configuration is wrong.`,
-	options: { ...configOption, json: { type: 'boolean' } },
-	positionals: [0, 0],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Prints how far each network is scanned and what is pending, held, parked, dead and delivered
+for each receiver, and whether a daemon runs and is well. Reads the state and asks the daemon: it works beside a
+running one, and asks no node.`),
+			)
+			.option('--json', 'one JSON object')
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, nothing\n' +
+					'was scanned for 15 minutes, or a receiver refuses messages or has dead ones,\n' +
+					'78 the configuration is wrong.',
+			),
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
 		const found = await peek(statePlace, Date.now)

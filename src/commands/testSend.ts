@@ -3,24 +3,25 @@ import type { Outcome } from '../model/delivery.js'
 import { createReceiver, type ReceiverSettings } from '../notify/receiver.js'
 import { sampleDeliveries } from '../notify/text/sample.js'
 import { version } from '../version.js'
-import { type Command, configOption, type ExitCode, exitCodes, type Io } from './command.js'
+import { type Command, configOption, type ExitCode, exitCodes, type Io, paragraphs } from './command.js'
 import { needKnown } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { whileWaiting } from './shared/progress.js'
 
 export const testSend: Command = {
-	name: 'test-send',
-	summary: 'sends one sample alert, marked as a test, to a receiver',
-	help: `Usage: tracewatch test-send RECEIVER [-c FILE]
-
-Sends one sample alert to the receiver on the same path as a real one, once, and says what came of it. The message is
-marked as a test and its transaction is invented.
-
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later, 78 the configuration is wrong.`,
-	options: configOption,
-	positionals: [1, 1],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Sends one sample alert to the receiver on the same path as a real one, once, and says what
+came of it. The message is marked as a test and its transaction is invented.`),
+			)
+			.argument('<receiver>', 'its name in the configuration')
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later,\n' +
+					'78 the configuration is wrong.',
+			),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const [name] = args.positionals

@@ -12,31 +12,24 @@ import type { Address } from '../model/glossary.js'
 import type { Store } from '../model/ports.js'
 import { sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
-import { type Command, type CommandArgs, exitCodes, type Io } from './command.js'
+import { type Command, type CommandArgs, exitCodes, type Io, paragraphs, readBy } from './command.js'
 import { chainIdOf } from './shared/chainId.js'
 import { openLog } from './shared/openLog.js'
 
 export const watch: Command = {
-	name: 'watch',
-	summary: 'watches one address on the terminal, without any file',
-	help: `Usage: tracewatch watch ADDRESS --rpc URL [--from BLOCK] [--symbol ETH] [--json]
-
-Polls the node every two seconds and prints each transfer and deployment of the address, decided as the daemon does:
-payments inside of contracts too, and a line when the chain takes one back. Keeps no state; ends with Ctrl-C.
-
-  --rpc URL      the node; it must offer trace_filter, trace_block or debug_traceBlockByNumber
-  --from BLOCK   also what happened since this block; default: from now on
-  --symbol TEXT  of the chain's coin (default: ETH)
-  --json         one envelope a line, as a webhook gets it
-
-Exit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.`,
-	options: {
-		rpc: { type: 'string' },
-		from: { type: 'string' },
-		symbol: { type: 'string' },
-		json: { type: 'boolean' },
-	},
-	positionals: [1, 1],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Polls the node every two seconds and prints each transfer and deployment of the address,
+decided as the daemon does: payments inside of contracts too, and a line when the chain takes one back. Keeps no
+state; ends with Ctrl-C.`),
+			)
+			.argument('<address>')
+			.requiredOption('--rpc <url>', 'the node; it must offer trace_filter, trace_block or debug_traceBlockByNumber')
+			.option('--from <block>', 'also what happened since this block; default: from now on', readBy(readBlock))
+			.option('--symbol <text>', "of the chain's coin", 'ETH')
+			.option('--json', 'one envelope a line, as a webhook gets it')
+			.addHelpText('after', '\nExit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.'),
 	async run(args, io) {
 		const address = readAddress(args)
 		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-watch-'))
@@ -90,9 +83,8 @@ function lineOf({ type, data }: Delivery['message']): string {
 
 /** Writes the configuration into a temporary folder, so that it is checked and its secrets are hidden as usual. */
 async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
-	const { rpc, symbol = 'ETH' } = values
-	if (typeof rpc !== 'string') throw new UsageError('`watch` needs --rpc URL')
-	if (!URL.canParse(rpc) || !/^https?:/.test(rpc)) {
+	const { rpc, from, symbol } = values
+	if (typeof rpc !== 'string' || !URL.canParse(rpc) || !/^https?:/.test(rpc)) {
 		throw new UsageError('--rpc must be a URL that begins with http:// or https://, such as https://host/path')
 	}
 	const site = {
@@ -110,8 +102,11 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 		watchlists: ['watchlist.yaml'],
 		state: 'state',
 	}
-	const from = values.from === undefined ? {} : { from_block: readBlock(values.from) }
-	const list = { network: 'chain', receivers: [terminal], watches: [{ address, ...from }] }
+	const list = {
+		network: 'chain',
+		receivers: [terminal],
+		watches: [{ address, ...(from !== undefined && { from_block: from }) }],
+	}
 	// JSON is valid YAML.
 	await writeFile(join(folder, 'watchlist.yaml'), JSON.stringify(list), { mode: 0o600 })
 	await writeFile(join(folder, 'tracewatch.yaml'), JSON.stringify(site), { mode: 0o600 })
@@ -140,7 +135,7 @@ function readAddress({ positionals: [text = ''] }: CommandArgs): Address {
 	}
 }
 
-function readBlock(value: unknown): string {
-	if (typeof value === 'string' && /^\d{1,15}$/.test(value)) return value
-	throw new UsageError(`--from takes a block number in decimal digits, not \`${String(value)}\``)
+function readBlock(text: string): string {
+	if (/^\d{1,15}$/.test(text)) return text
+	throw new RangeError('it takes a block number in decimal digits')
 }

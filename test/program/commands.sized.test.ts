@@ -7,7 +7,8 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { typed } from '../support/commandLine.js'
+import { inFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import type { Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -35,20 +36,32 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([chain.stop(), node.close()]))
 
+/** Its commands run in this process, but for `once`, which logs to standard output. */
 function site(hooks: Readonly<Record<string, string>>, watches: readonly string[], more = ''): Site {
-	return siteOf({
+	const files = {
 		'tracewatch.yaml': `${settings(`http://${node.host}/key/evm`, hooks)}${more}`,
 		'watchlists/a.yaml': watchlist(watches, Object.keys(hooks).join(', ')),
-	})
+	}
+	return here(siteOf(files))
+}
+
+function here(opened: Site): Site {
+	const run: Site['run'] = async (args, env = {}) => {
+		if (args[0] === 'once') return await opened.run(args, env)
+		const { code, out, err } = await typed(args, { cwd: opened.folder, env })
+		const text = (written: readonly string[]) => written.map((line) => `${line}\n`).join('')
+		return { code, stdout: text(out), stderr: text(err) }
+	}
+	return { ...opened, run }
 }
 
 const lines = (text: string) => text.trim().split('\n')
 
 describe('replay', () => {
-	const here = () => site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, label: "=Treasury, \\"cold\\""}`])
+	const opens = () => site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, label: "=Treasury, \\"cold\\""}`])
 
 	test('prints the alerts of a range, both ends included, and writes nothing', async () => {
-		const opened = here()
+		const opened = opens()
 		const { code, stdout } = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
 		expect(code).toBe(0)
 		const alerts = lines(stdout).map((line) => JSON.parse(line))
@@ -67,62 +80,60 @@ describe('replay', () => {
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
 	})
 
-	inFull(() => {
-		test('args: a table, each column below its head', async () => {
-			const opened = here()
-			const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
-			expect(table.code).toBe(0)
-			expect(lines(table.stdout)).toHaveLength(4)
-			const [heads = '', row = ''] = lines(table.stdout)
-			expect(heads).toMatch(/^block +time +kind +direction +value/)
-			for (const [name, cell] of [
-				['direction', 'out'],
-				['value', '0.000000000000000001'],
-				['kind', 'transfer'],
-			] as const)
-				expect(row.indexOf(cell)).toBe(heads.indexOf(name))
-		})
+	test('args: a table, each column below its head', async () => {
+		const opened = opens()
+		const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
+		expect(table.code).toBe(0)
+		expect(lines(table.stdout)).toHaveLength(4)
+		const [heads = '', row = ''] = lines(table.stdout)
+		expect(heads).toMatch(/^block +time +kind +direction +value/)
+		for (const [name, cell] of [
+			['direction', 'out'],
+			['value', '0.000000000000000001'],
+			['kind', 'transfer'],
+		] as const)
+			expect(row.indexOf(cell)).toBe(heads.indexOf(name))
 	})
 
-	inFull(() => {
-		test('args: --address of an address without a watch', async () => {
-			const { code, stdout } = await here().run([
-				'replay',
-				'--from',
-				'1',
-				'--to',
-				'4',
-				'--format',
-				'json',
-				'--address',
-				other,
-			])
-			expect(code).toBe(0)
-			expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
-			const none = await here().run(['replay', '--from', '5', '--to', '9'])
-			expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
-		})
+	test('args: --address of an address without a watch', async () => {
+		const { code, stdout } = await opens().run([
+			'replay',
+			'--from',
+			'1',
+			'--to',
+			'4',
+			'--format',
+			'json',
+			'--address',
+			other,
+		])
+		expect(code).toBe(0)
+		expect(lines(stdout).map((line) => JSON.parse(line).data.valueWei)).toEqual(['3'])
+		const none = await opens().run(['replay', '--from', '5', '--to', '9'])
+		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
 	})
 
-	testInFull('error: what is wrong of the blocks is said before a node is asked', async () => {
-		const nowhere = siteOf({
-			'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
-			'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
-		})
+	test('error: what is wrong of the blocks is said before a node is asked', async () => {
+		const nowhere = here(
+			siteOf({
+				'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
+				'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
+			}),
+		)
 		const asked = [[], ['--from', '5', '--to', '2'], ['--from', '5'], ['--from', '0', '--to', '0']]
 		const codes = asked.map(async (args) => (await nowhere.run(['replay', ...args])).code)
 		expect(await Promise.all(codes)).toEqual(codes.map(() => 2))
 	})
 
-	testInFull('error: beyond the head: 2, and the head', async () => {
-		const { code, stderr } = await here().run(['replay', '--from', '1', '--to', '99999'])
+	test('error: beyond the head: 2, and the head', async () => {
+		const { code, stderr } = await opens().run(['replay', '--from', '1', '--to', '99999'])
 		expect(code).toBe(2)
 		expect(stderr).toBe(`block 99999 is not there yet: the head is ${await chain.head()}\n`)
 	})
 
 	inFull(() => {
 		test('behavior: SIGINT ends it with 75 and names the block to continue from', async () => {
-			const opened = here()
+			const opened = opens()
 			onTestFinished(() => {
 				node.delayMs = 0
 			})
@@ -152,7 +163,7 @@ describe('replay', () => {
 			for (const [option, words] of [
 				[['--send'], '`replay --send` was removed: `tracewatch deliveries retry`'],
 				[['--bom'], '`replay --bom` was removed: `--format json`'],
-				[['--format', 'csv'], '--format takes table or json, not `csv`'],
+				[['--format', 'csv'], "'--format <format>' argument 'csv' is invalid"],
 			] as const) {
 				const { code, stdout, stderr } = await opened.run(['replay', ...range, ...option])
 				expect([code, stdout, stderr]).toEqual([2, '', expect.stringContaining(words)])
@@ -272,7 +283,7 @@ describe('examples/starter, copied', () => {
 		const starter = join(import.meta.dirname, '../../examples/starter')
 		const named = readFileSync(join(starter, '.env.example'), 'utf8').matchAll(/^(\w+)=/gm)
 		expect(Array.from(named, ([, name]) => name)).toEqual(Object.keys(variables))
-		const opened = siteOf()
+		const opened = here(siteOf())
 		cpSync(starter, opened.folder, { recursive: true })
 		const unset = await opened.run(['check'])
 		expect(unset.code).toBe(78)

@@ -215,17 +215,17 @@ describe('a state that cannot be used ends with 1 and says why', () => {
 test('error: wrong usage ends with 2 and names the way out', async () => {
 	const site = siteOf({ 'tracewatch.yaml': good(), 'watchlists/a.yaml': oneWatch })
 	const cases: readonly (readonly [args: readonly string[], words: RegExp])[] = [
-		[['runn'], /there is no command `runn`.*--help/],
+		[['runn'], /unknown command 'runn'.*--help/],
 		[['run', '--fast'], /--fast.*tracewatch run --help/],
-		[['run', 'now'], /does not take `now`/],
-		[['test-send'], /needs more/],
+		[['run', 'now'], /too many arguments.*tracewatch run --help/],
+		[['test-send'], /missing required argument 'receiver'/],
 		[['test-send', 'hok'], /no receiver `hok`.*`hook`/],
-		[['deliveries', 'forget'], /list, retry or drop, not `forget`/],
+		[['deliveries', 'forget'], /'forget' is invalid.*list, retry, drop/],
 		[['deliveries', 'retry'], /--all/],
-		[['replay', '--from', 'soon', '--to', '1'], /--from takes a block number, not `soon`/],
-		[['replay', '--to', '1'], /--from is missing/],
+		[['replay', '--from', 'soon', '--to', '1'], /--from <block>' argument 'soon' is invalid. it takes a block number/],
+		[['replay', '--to', '1'], /'--from <block>' not specified/],
 		[['replay', '--from', '2', '--to', '1'], /--from 2 is after --to 1/],
-		[['replay', '--from', '1', '--to', '1', '--format', 'xml'], /table or json, not `xml`/],
+		[['replay', '--from', '1', '--to', '1', '--format', 'xml'], /'xml' is invalid.*table, json/],
 		[['replay', '--from', '1', '--to', '1', '--network', 'lokal'], /no network `lokal`.*`local`/],
 		[['replay', '--from', '1', '--to', '1', '--address', '0x12'], /0x12/],
 	]

@@ -8,7 +8,7 @@ import { logProofInWords } from '../../core/cost/logProofInWords.js'
 import { MOST_BOOKS } from '../../core/ledger/books.js'
 import { type NoBooks, noBooksBy, unreportedInWords } from '../../core/ledger/kindsNeedingBooks.js'
 import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
-import { type Command, configOption, exitCodes } from '../command.js'
+import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
 import { witnessInWords } from './advice.js'
@@ -16,20 +16,20 @@ import { type EndpointReport, examineEndpoint } from './endpointReport.js'
 import { linesOf, type NetworkReport } from './reportLines.js'
 
 export const doctor: Command = {
-	name: 'doctor',
-	summary: 'asks each endpoint what it can do, and whether its answers can be trusted',
-	help: `Usage: tracewatch doctor [--json] [-c FILE]
-
-Asks each endpoint of each network some ten cheap, harmless questions, checks the answers against each other, and prints
-what it can do, which source of traces is used, and what to do about each weakness. Endpoints are shown by their host.
-
-  --json              one JSON object
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 every network has an endpoint that can be trusted, 1 one has none, 75 endpoints could not be asked now,
-78 the configuration is wrong.`,
-	options: { ...configOption, json: { type: 'boolean' } },
-	positionals: [0, 0],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Asks each endpoint of each network some ten cheap, harmless questions, checks the answers
+against each other, and prints what it can do, which source of traces is used, and what to do about each weakness.
+Endpoints are shown by their host.`),
+			)
+			.option('--json', 'one JSON object')
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 every network has an endpoint that can be trusted, 1 one has none, 75 endpoints\n' +
+					'could not be asked now, 78 the configuration is wrong.',
+			),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const count = config.networks.flatMap(({ rpc }) => rpc).length

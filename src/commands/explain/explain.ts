@@ -12,7 +12,7 @@ import { PlainError, RpcError, UsageError } from '../../errors.js'
 import type { Accounts } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type Command, configOption, exitCodes, type Io } from '../command.js'
+import { type Command, configOption, exitCodes, type Io, paragraphs } from '../command.js'
 import { networkOf } from '../shared/network.js'
 import { openConfig } from '../shared/openConfig.js'
 import { openLog } from '../shared/openLog.js'
@@ -20,24 +20,24 @@ import { whileWaiting } from '../shared/progress.js'
 import { codeKnowledge } from './explainCode.js'
 
 export const explain: Command = {
-	name: 'explain',
-	summary: "draws a transaction's call tree, and says what counts for a watch, and why",
-	help: `Usage: tracewatch explain TXHASH [--network NAME] [-c FILE]
-
-Draws the call tree of a transaction, and says of each frame whether it counts for a watch, and why: failed,
-under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that its logs show,
-each below the frame that wrote it where the node gives that (callTracer with logs), else after the tree; of the
-delegations (EIP-7702) that it authorises; and of foreign code that a watch ran, by which rule it is quiet or reported:
-by what the daemon learnt before the block, and what the chain says. Of a failed transaction it shows the reason, where
-the node gives it (Otterscan level 8).
-
-  --network NAME      as in tracewatch.yaml; may be left out when there is only one
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now, 78 the configuration
-is wrong.`,
-	options: { ...configOption, network: { type: 'string' } },
-	positionals: [1, 1],
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Draws the call tree of a transaction, and says of each frame whether it counts for a watch,
+and why: failed, under a failed call, a delegatecall, below min_value, not watched; and the same of the tokens that
+its logs show, each below the frame that wrote it where the node gives that (callTracer with logs), else after the
+tree; of the delegations (EIP-7702) that it authorises; and of foreign code that a watch ran, by which rule it is
+quiet or reported: by what the daemon learnt before the block, and what the chain says. Of a failed transaction it
+shows the reason, where the node gives it (Otterscan level 8).`),
+			)
+			.argument('<txhash>', 'as in an alert, `txHash`')
+			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now,\n' +
+					'78 the configuration is wrong.',
+			),
 	async run(args, io) {
 		const txHash = readHash((args.positionals[0] ?? '').toLowerCase())
 		const config = await openConfig(args, io)

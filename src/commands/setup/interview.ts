@@ -35,8 +35,7 @@ export async function chooseEndpoint(sources: Sources): Promise<Endpoint> {
 		async read(text) {
 			const url = readHttpUrl(text)
 			io.scrubber.add([text, url])
-			const chainId =
-				values.untested === true ? readChainId(values['chain-id']) : Number(await chainIdOf(url, io.signal))
+			const chainId = values.untested === true ? readChainId(values.chainId) : Number(await chainIdOf(url, io.signal))
 			return { chainId, secrets: new Map([[rpcVariable(chainId), url]]) }
 		},
 		async try({ chainId, secrets }) {

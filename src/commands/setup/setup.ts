@@ -1,7 +1,15 @@
 import { loadConfig } from '../../config/load.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError } from '../../errors.js'
-import { type Command, type CommandArgs, type ExitCode, exitCodes, type Io } from '../command.js'
+import {
+	type Command,
+	type CommandArgs,
+	type ExitCode,
+	exitCodes,
+	type Io,
+	paragraphs,
+	readEachBy,
+} from '../command.js'
 import { canAsk, createAsker } from './askPerson.js'
 import { type Secrets, type Sources, TrialError } from './choose.js'
 import { chooseEndpoint, chooseReceiver, chooseWatch } from './interview.js'
@@ -12,43 +20,43 @@ import { createTrials } from './trial.js'
 import { type WholeFile, writeAll } from './writeWhole.js'
 
 export const setup: Command = {
-	name: 'setup',
-	summary: 'asks for endpoint, receiver and first address, tries them, and starts the service',
-	help: `Usage: sudo tracewatch setup [options]
-       tracewatch setup --dir FOLDER [options]
-
-Asks for the URL of a node, who is notified (by mail, webhook, Slack, Discord, Telegram, ntfy or PagerDuty), and a first
-address. Each answer is tried when it is given (the endpoint, the login of the mail server, a test message), and asked
-again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a watchlist, and the secrets in
-secrets/ beside them, for their owner alone; and starts the service, now and at each boot.
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Asks for the URL of a node, who is notified (by mail, webhook, Slack, Discord, Telegram, ntfy
+or PagerDuty), and a first address. Each answer is tried when it is given (the endpoint, the login of the mail server,
+a test message), and asked again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a
+watchlist, and the secrets in secrets/ beside them, for their owner alone; and starts the service, now and at each
+boot.
 
 Until the last answer works nothing is written. A configuration that is there is never changed: edit its YAML.
 
 For scripts, options answer; secrets come from the environment, since others can see options: ETHEREUM_RPC_URL, and
-SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration key).
-
-  --address ADDRESS   to watch; --label TEXT names it in alerts
-  --to MAIL           who gets mails (may be repeated); --from MAIL is their sender
-  --format FORMAT     of a webhook: standard (default), slack, discord, telegram (with --chat=NUMBER), ntfy, pagerduty
-  --rpc URL, --smtp URL, --webhook URL
-                      where the environment does not say it
-  --dir FOLDER        everything into this folder, without root and without a service; it says what to run
-  --untested          without asking endpoint and receiver; --chain-id N then names the chain (default: 1)
-  --no-start          writes, and leaves the service as it is
-
-Exit codes: 0 done, 1 refused or it does not start, 2 an answer is missing or wrong, 75 endpoint or receiver cannot be
-reached now, or stopped (nothing is written), 78 a watchlist that is there is wrong (nothing is written).`,
-	options: {
-		...{ rpc: { type: 'string' }, smtp: { type: 'string' }, webhook: { type: 'string' } },
-		...{ to: { type: 'string', multiple: true }, from: { type: 'string' }, format: { type: 'string' } },
-		...{ address: { type: 'string' }, label: { type: 'string' }, dir: { type: 'string' }, chat: { type: 'string' } },
-		...{ untested: { type: 'boolean' }, 'no-start': { type: 'boolean' }, 'chain-id': { type: 'string' } },
-	},
-	positionals: [0, 0],
+SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration key).`),
+			)
+			.option('--address <address>', 'to watch')
+			.option('--label <text>', 'names it in alerts')
+			.option('--to <mail>', 'who gets mails (may be repeated)', readEachBy(String))
+			.option('--from <mail>', 'sender of the mails')
+			.option('--format <format>', 'of a webhook: standard (default), slack, discord, telegram, ntfy, pagerduty')
+			.option('--chat <number>', 'of Telegram, as in --chat=-1001234567890')
+			.option('--rpc <url>', 'where the environment does not say it')
+			.option('--smtp <url>', 'the same')
+			.option('--webhook <url>', 'the same')
+			.option('--dir <folder>', 'everything into this folder, without root and without a service; it says what to run')
+			.option('--untested', 'without asking endpoint and receiver')
+			.option('--chain-id <number>', 'with --untested: the chain (default: 1)')
+			.option('--no-start', 'writes, and leaves the service as it is')
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 refused or it does not start, 2 an answer is missing or wrong, 75 endpoint or\n' +
+					'receiver cannot be reached now, or stopped (nothing is written), 78 a watchlist that is there is\n' +
+					'wrong (nothing is written).',
+			),
 	async run(args, io) {
 		const place = placeFor(args, io)
 		await refuseConfigured(place)
-		if (place.isService && args.values['no-start'] !== true) await needUnit()
+		if (place.isService && args.values.start !== false) await needUnit()
 		const asker = canAsk() ? createAsker(io) : null
 		const trials = args.values.untested === true ? null : createTrials(io)
 		try {
@@ -110,7 +118,7 @@ async function write({ files, secrets }: Answered, { path }: SetupPlace, io: Io)
 }
 
 async function start(place: SetupPlace, { values }: CommandArgs, io: Io): Promise<ExitCode> {
-	if (place.isService && values['no-start'] !== true) {
+	if (place.isService && values.start !== false) {
 		await startService()
 		io.out('tracewatch runs, now and after each boot. `tracewatch status` says where it stands.')
 		if (place.http !== null) io.out(`A page shows it all: http://${place.http}/`)

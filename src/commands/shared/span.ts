@@ -1,32 +1,32 @@
 import { UsageError } from '../../errors.js'
 import type { Span } from '../../model/chain.js'
-import type { CommandArgs } from '../command.js'
+
+/** Of an option. */
+export function readBlock(text: string): bigint {
+	if (/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(text)) return BigInt(text)
+	throw new RangeError('it takes a block number')
+}
+
+/** The same; `latest` is the head, which is known later. */
+export function readLastBlock(text: string): bigint | 'latest' {
+	return text === 'latest' ? text : readBlock(text)
+}
 
 /**
- * Reads `--from` and `--to`, both included. `--to latest` is the head, which is passed to the returned function later,
- * so that mistakes in the options are reported before any node is asked. Throws UsageError; so does the returned
- * function.
+ * A span with both ends included. What is wrong with it is a UsageError before any node is asked; what only the head
+ * shows, one of the returned function.
  */
-export function spanOf({ values }: CommandArgs): (head: bigint) => Span {
-	const from = numberOf(values.from, '--from')
-	const asked = values.to === 'latest' ? null : numberOf(values.to, '--to')
+export function spanOf(from: bigint, asked: bigint | 'latest'): (head: bigint) => Span {
 	const ordered = (to: bigint): Span => {
 		if (from > to) throw new UsageError(`--from ${from} is after --to ${to}`)
 		if (to === 0n) throw new UsageError('block 0 holds no transactions: the first to be read is block 1')
 		// The genesis block cannot be traced.
 		return { from: from === 0n ? 1n : from, to }
 	}
-	if (asked !== null) ordered(asked)
+	if (asked !== 'latest') ordered(asked)
 	return (head) => {
-		const to = asked ?? head
+		const to = asked === 'latest' ? head : asked
 		if (to > head) throw new UsageError(`block ${to} is not there yet: the head is ${head}`)
 		return ordered(to)
 	}
-}
-
-function numberOf(value: unknown, option: string): bigint {
-	if (typeof value !== 'string') throw new UsageError(`${option} is missing: a block number`)
-	if (!/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(value))
-		throw new UsageError(`${option} takes a block number, not \`${value}\``)
-	return BigInt(value)
 }

@@ -1,3 +1,4 @@
+import { Argument, Option } from 'commander'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { parseAddress } from '../../config/address.js'
@@ -11,59 +12,62 @@ import type { HistoryQuery } from '../../model/history.js'
 import { headline } from '../../notify/text/sentence.js'
 import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs, readBy } from '../command.js'
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
 import { besideDaemon } from './besideDaemon.js'
 import { listSent } from './sent.js'
 
+type Act = DeliveriesRequest['act'] | 'list'
+
 export const deliveries: Command = {
-	name: 'deliveries',
-	summary: 'lists what is pending, held, parked or dead, or what was sent; retries or drops it',
-	help: `Usage: tracewatch deliveries [list] [--sent] [--all | --json] [filters] [-c FILE]
-       tracewatch deliveries retry|drop (ID... | --all) [filters] [-c FILE]
-
-list    deliveries that wait (pending), are kept back by a digest (held), wait for a fix (parked) or were
-        given up (dead), each with the reason
-retry   attempts deliveries now, whatever their status; a held one is sent alone
-drop    removes deliveries: they will never be sent
-
-Works beside a running daemon.
-
-  --sent              list: what was sent, newest first, when and with which result: delivered, dropped by hand, split
-                      (a refused digest whose alerts went on one by one), or folded (counted in another alert as "and
-                      212 more"). \`history\` of tracewatch.yaml says how long it is kept (default: 90 days)
-  --all               every delivery that the filters let through; without it \`list\` shows the first 20
-  --since TIME        made since then, with --sent: ended since then; 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)
-  --address ADDRESS   about one watch
-  --receiver NAME     those of one receiver
-  --status STATUS     pending, held, parked or dead; not with --sent
-  --json              list: one JSON object a line
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage, 78 the configuration is wrong.`,
-	options: {
-		...configOption,
-		sent: { type: 'boolean' },
-		since: { type: 'string' },
-		address: { type: 'string' },
-		all: { type: 'boolean' },
-		json: { type: 'boolean' },
-		status: { type: 'string' },
-		receiver: { type: 'string' },
-	},
-	positionals: [0, 10_000],
-	async run(args, io) {
-		const [act = 'list', ...ids] = args.positionals
-		if (act !== 'list' && act !== 'retry' && act !== 'drop') {
-			throw new UsageError(`\`deliveries\` takes list, retry or drop, not \`${act}\``)
-		}
-		const query = queryOf(args, Date.now())
-		if (args.values.sent === true) {
-			if (act !== 'list' || args.values.status !== undefined)
-				throw new UsageError(
-					'--sent lists what was sent: it takes no --status, and nothing of it is retried or dropped',
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Without --sent, \`list\` shows the deliveries that wait (pending), are kept back by a digest
+(held), wait for a fix (parked) or were given up (dead), each with the reason. Works beside a running daemon.`),
+			)
+			.addArgument(
+				new Argument(
+					'[act]',
+					'list; retry: attempts deliveries now, whatever their status, a held one alone; drop: removes them, they ' +
+						'will never be sent',
 				)
+					.choices(['list', 'retry', 'drop'])
+					.default('list'),
+			)
+			.argument('[ids...]', 'retry, drop: the ids that `list` shows')
+			.option(
+				'--sent',
+				'what was sent, newest first, when and with which result: delivered, dropped by hand, split (a refused ' +
+					'digest whose alerts went on one by one), or folded (counted in another alert as "and 212 more"); ' +
+					'`history` of tracewatch.yaml says how long it is kept',
+			)
+			.option('--all', 'every delivery that the filters let through; without it `list` shows the first 20')
+			.option(
+				'--since <time>',
+				'made since then, with --sent: ended since then; 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z (UTC)',
+				readBy((text) => readSince(text, Date.now())),
+			)
+			.option('--address <address>', 'about one watch', readBy(parseAddress))
+			.option('--receiver <name>', 'those of one receiver')
+			.addOption(
+				new Option('--status <status>', 'those of one status')
+					.choices(['pending', 'held', 'parked', 'dead'])
+					.conflicts('sent'),
+			)
+			.option('--json', 'list: one JSON object a line')
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage,\n' +
+					'78 the configuration is wrong.',
+			),
+	async run(args, io) {
+		const [act = 'list', ...ids] = args.positionals as readonly [Act?, ...string[]]
+		const query = queryOf(args)
+		if (args.values.sent === true) {
+			if (act !== 'list') throw new UsageError('--sent lists what was sent: nothing of it is retried or dropped')
 			const { statePlace, receivers } = await openStateSettings(args, io)
 			const count = await listSent(statePlace, query, args.values.json === true, io)
 			if (count === 0) needKnown('receiver', query.receiver, receivers)
@@ -91,19 +95,11 @@ async function listed({ statePlace }: StateSettings): Promise<readonly Delivery[
 	return (await peek(statePlace, Date.now))?.deliveries ?? []
 }
 
-function queryOf({ values: { address, receiver, since } }: CommandArgs, nowMs: number): HistoryQuery {
+function queryOf({ values: { address, receiver, since } }: CommandArgs): HistoryQuery {
 	return {
-		...(typeof address === 'string' && { address: readAddress(address) }),
+		...(typeof address === 'string' && { address }),
 		...(typeof receiver === 'string' && { receiver }),
-		...(typeof since === 'string' && { sinceMs: readSince(since, nowMs) }),
-	}
-}
-
-function readAddress(text: string): string {
-	try {
-		return parseAddress(text)
-	} catch (error) {
-		throw new UsageError(`--address ${text}: ${error instanceof Error ? error.message : String(error)}`)
+		...(typeof since === 'number' && { sinceMs: since }),
 	}
 }
 
@@ -113,7 +109,7 @@ function readSince(text: string, nowMs: number): number {
 	const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
 	const ms = isDate || isTime ? Date.parse(isDate || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`) : Number.NaN
 	if (!Number.isNaN(ms)) return ms
-	throw new UsageError(`--since takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z, not \`${text}\``)
+	throw new RangeError('it takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z')
 }
 
 function filtered(
@@ -121,9 +117,6 @@ function filtered(
 	query: HistoryQuery,
 	{ values: { status } }: CommandArgs,
 ): readonly Delivery[] {
-	if (status !== undefined && !['pending', 'held', 'parked', 'dead'].includes(String(status))) {
-		throw new UsageError(`--status takes pending, held, parked or dead, not \`${String(status)}\``)
-	}
 	const { sinceMs = 0 } = query
 	return all.filter(
 		(one) =>

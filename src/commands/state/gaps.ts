@@ -1,47 +1,47 @@
+import { Argument } from 'commander'
 import { fitWords } from '../../base/text/outgoing.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Gap, NetworkSummary, StatePlace } from '../../model/state.js'
 import type { StuckLook } from '../../model/trouble.js'
 import { askControl, askHealth } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs } from '../command.js'
 import { openStateSettings } from '../shared/openConfig.js'
 import { besideDaemon } from './besideDaemon.js'
 
+type Act = 'list' | 'accept' | 'retry'
+
 export const gaps: Command = {
-	name: 'gaps',
-	summary: 'lists blocks that no endpoint gives; accepts them, or asks for them again',
-	help: `Usage: tracewatch gaps [list] [--json] [--network NAME] [-c FILE]
-       tracewatch gaps accept|retry (BLOCK... | --all) [--network NAME] [-c FILE]
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`\`list\` shows the blocks that no source of any endpoint gives, since when, and why; their
+events were not sent. Also what the running daemon could not read a second time, and what backfills have not read yet.
 
-list    the blocks that no source of any endpoint gives, since when, and why; their events were not sent. Also what the
-        running daemon could not read a second time, and what backfills have not read yet
-accept  accepts that these blocks stay unread: /healthz no longer fails because of them. Receivers, log and history
-        say so. \`status\` still names them, and they are asked for at least once an hour: if one is read, its
-        events are sent late
-retry   asks for them again at the next poll, for example after an endpoint was repaired
+\`accept\` accepts that these blocks stay unread: /healthz no longer fails because of them. Receivers, log and history
+say so. \`status\` still names them, and they are asked for at least once an hour: if one is read, its events are sent
+late.
 
-Works beside a running daemon; without one, \`retry\` and the messages of \`accept\` wait for its start.
+\`retry\` asks for them again at the next poll, for example after an endpoint was repaired.
 
-  --all               accept, retry: every gap that the filter lets through
-  --network NAME      those of one network
-  --json              list: one JSON object a line; second looks and backfills that are stuck have \`look\`
-                      and no \`block\`
-  -c, --config FILE   default: ./tracewatch.yaml, then /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 a block is no gap or the state cannot be used, 2 wrong usage, 78 the configuration is wrong.`,
-	options: {
-		...configOption,
-		all: { type: 'boolean' },
-		json: { type: 'boolean' },
-		network: { type: 'string' },
-	},
-	positionals: [0, 1_001],
+Works beside a running daemon; without one, \`retry\` and the messages of \`accept\` wait for its start.`),
+			)
+			.addArgument(new Argument('[act]').choices(['list', 'accept', 'retry']).default('list'))
+			.argument('[blocks...]', 'accept, retry: the numbers that `list` shows')
+			.option('--all', 'accept, retry: every gap that the filter lets through')
+			.option('--network <name>', 'those of one network')
+			.option(
+				'--json',
+				'list: one JSON object a line; second looks and backfills that are stuck have `look`, no `block`',
+			)
+			.option(...configOption)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 a block is no gap or the state cannot be used, 2 wrong usage,\n' +
+					'78 the configuration is wrong.',
+			),
 	async run(args, io) {
-		const [act = 'list', ...blocks] = args.positionals
-		if (act !== 'list' && act !== 'accept' && act !== 'retry') {
-			throw new UsageError(`\`gaps\` takes list, accept or retry, not \`${act}\``)
-		}
+		const [act = 'list', ...blocks] = args.positionals as readonly [Act?, ...string[]]
 		const settings = await openStateSettings(args, io)
 		const { network } = args.values
 		if (typeof network === 'string' && !settings.networks.includes(network)) {

@@ -1,36 +1,37 @@
 /** The room shows and changes stored state. This file: a copy of a whole state. */
 
+import { Argument } from 'commander'
 import { readStatePlace } from '../../config/load.js'
 import { statePlaceInWords } from '../../config/settings/statePlace.js'
 import { UsageError } from '../../errors.js'
 import { copyState } from '../../state/wholeState.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io } from '../command.js'
+import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
 
 export const state: Command = {
-	name: 'state',
-	summary: 'copies the whole state between a folder and a database',
-	help: `Usage: tracewatch state copy FROM TO [-c FILE]
+	declare: (command) =>
+		command
+			.description(
+				paragraphs(`Copies checkpoints, announced alerts, coverage, books, deliveries, open troubles and what was
+sent from FROM to TO. TO must hold no state yet; FROM stays as it is.
 
-Copies checkpoints, announced alerts, coverage, books, deliveries, open troubles and what was sent from FROM to TO. Each
-is a folder, a postgres:// URL, or \${NAME} as in tracewatch.yaml (in single quotes, so that the shell leaves it alone).
-TO must hold no state yet; FROM stays as it is.
-
-To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, start.
-
-  -c, --config FILE   where \${NAME} is looked up beside; default: ./tracewatch.yaml, then
-                      /etc/tracewatch/tracewatch.yaml
-
-Exit codes: 0 done, 1 FROM holds no state or is in use, TO holds one already, or one of them cannot be used, 2 wrong
-usage.`,
-	options: configOption,
-	positionals: [1, 3],
+To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, start.`),
+			)
+			.usage('copy FROM TO [-c FILE]')
+			.addArgument(new Argument('<act>').choices(['copy', 'export', 'import']))
+			.argument('[from]', 'a folder, a postgres:// URL, or ${NAME} as in tracewatch.yaml (in single quotes)')
+			.argument('[to]', 'the same')
+			.option('-c, --config <file>', `where \${NAME} is looked up beside; ${configOption[1]}`)
+			.addHelpText(
+				'after',
+				'\nExit codes: 0 done, 1 FROM holds no state or is in use, TO holds one already, or one of them cannot\n' +
+					'be used, 2 wrong usage.',
+			),
 	async run(args, io) {
-		const [act, first, second, more] = args.positionals
+		const [act, first, second] = args.positionals
 		if (act === 'export' || act === 'import')
 			throw new UsageError(`\`state ${act}\` was removed: \`tracewatch state copy FROM TO\` copies the whole state`)
-		if (act !== 'copy') throw new UsageError(`\`state\` takes copy, not \`${act}\``)
-		if (first === undefined || second === undefined || more !== undefined)
+		if (first === undefined || second === undefined)
 			throw new UsageError(
 				'`state copy` takes FROM and TO, such as `tracewatch state copy state postgres://HOST/DATABASE`',
 			)

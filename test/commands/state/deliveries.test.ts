@@ -1,13 +1,10 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import type { CommandArgs, Io } from '../../../src/commands/command.js'
-import { deliveries } from '../../../src/commands/state/deliveries.js'
-import { PlainError, UsageError } from '../../../src/errors.js'
 import type { Resolution } from '../../../src/model/delivery.js'
-import { createScrubber } from '../../../src/ops/scrub.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { deliveryOf, idOf, startMs } from '../../notify/samples.js'
+import { typed } from '../../support/commandLine.js'
 import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
@@ -44,20 +41,7 @@ async function stored(count: number, refused: readonly number[] = []): Promise<v
 	await store.close()
 }
 
-async function run(positionals: readonly string[] = [], values: CommandArgs['values'] = {}) {
-	const out: string[] = []
-	const io: Io = {
-		out: (line) => out.push(line),
-		err: (line) => out.push(line),
-		env: {},
-		cwd: folder,
-		isTty: false,
-		signal: new AbortController().signal,
-		scrubber: createScrubber(),
-	}
-	const code = await deliveries.run({ values, positionals }, io)
-	return { code, out }
-}
+const run = (...words: readonly string[]) => typed(['deliveries', ...words], { cwd: folder })
 
 describe('deliveries list', () => {
 	test('default: says of each what it is, since when, and what was answered', async () => {
@@ -91,13 +75,13 @@ describe('deliveries list', () => {
 			{ id: idOf(2), result: 'held', by: 'digest', untilMs },
 		])
 		await store.close()
-		const { out } = await run([], { status: 'held' })
+		const { out } = await run('--status', 'held')
 		expect(out[0]).toBe(
 			`${idOf(1)}  held  hook  0 attempts since 2026-11-20T10:00:00Z, for a digest until 2026-11-20T11:00:00Z`,
 		)
 		expect(out[2]).toContain(', for a digest until 2026-11-20T11:00:00Z')
-		expect((await run(['retry', idOf(1)])).out).toEqual(['1 delivery will be tried again now'])
-		const [first] = (await run([], { json: true })).out.map((line) => JSON.parse(line))
+		expect((await run('retry', idOf(1))).out).toEqual(['1 delivery will be tried again now'])
+		const [first] = (await run('--json')).out.map((line) => JSON.parse(line))
 		expect(first).toMatchObject({ id: idOf(1), status: 'pending', alone: true })
 	})
 
@@ -115,29 +99,45 @@ describe('deliveries list', () => {
 			'2  dead  hook',
 			'5 of them are not shown: --all shows them, --receiver and --status choose',
 		])
-		expect(shown((await run(['list'], { all: true })).out)).toBe(25)
-		const json = (await run(['list'], { json: true })).out.map((line) => JSON.parse(line).id)
+		expect(shown((await run('list', '--all')).out)).toBe(25)
+		const json = (await run('list', '--json')).out.map((line) => JSON.parse(line).id)
 		expect(json).toEqual(Array.from({ length: 25 }, (_, at) => idOf(at + 1)))
-		expect(shown((await run([], { status: 'dead' })).out)).toBe(2)
-		expect(shown((await run([], { receiver: 'second' })).out)).toBe(0)
+		expect(shown((await run('--status', 'dead')).out)).toBe(2)
+		expect(shown((await run('--receiver', 'second')).out)).toBe(0)
 	})
 })
 
 describe('deliveries retry and drop', () => {
 	test('default: retry makes the dead pending again, drop forgets', async () => {
 		await stored(3, [1, 2])
-		expect((await run(['retry', idOf(1)])).out).toEqual(['1 delivery will be tried again now'])
-		expect((await run(['list'], { status: 'dead' })).out[0]).toContain(idOf(2))
-		expect((await run(['drop'], { all: true, status: 'dead' })).out).toEqual(['1 delivery dropped'])
-		expect((await run(['list'], { json: true })).out.length).toBe(2)
+		expect((await run('retry', idOf(1))).out).toEqual(['1 delivery will be tried again now'])
+		expect((await run('list', '--status', 'dead')).out[0]).toContain(idOf(2))
+		expect((await run('drop', '--all', '--status', 'dead')).out).toEqual(['1 delivery dropped'])
+		expect((await run('list', '--json')).out.length).toBe(2)
 	})
 
-	test('error: neither ids nor --all, both, an id that is not there, a status that is none', async () => {
+	test.each([
+		['neither ids nor --all', ['drop'], 2, /or say --all/],
+		['ids and --all', ['drop', idOf(1), '--all'], 2, /or say --all/],
+		['an id that is not there', ['retry', idOf(9)], 1, /^there is no such delivery: /],
+		['a status that is none', ['list', '--status', 'gone'], 2, /pending, held, parked, dead; see/],
+		['an act that is none', ['forget'], 2, /list, retry, drop; see `tracewatch deliveries --help`$/],
+		['a time that is none', ['--since', 'soon'], 2, /'soon' is invalid. it takes 24h, 7d/],
+		['an address that is none', ['--address', '0x12'], 2, /0x12/],
+		[
+			'--sent with a status',
+			['--sent', '--status', 'dead'],
+			2,
+			/--status <status>' cannot be used with option '--sent'/,
+		],
+		['--sent with an act', ['drop', '--sent', '--all'], 2, /nothing of it is retried or dropped/],
+		['ids for list', ['list', idOf(1)], 2, /takes no ids/],
+	] as const)('error: %s changes nothing and says what to do', async (_, words, code, said) => {
 		await stored(1)
-		await expect(run(['drop'])).rejects.toThrow(UsageError)
-		await expect(run(['drop', idOf(1)], { all: true })).rejects.toThrow(UsageError)
-		await expect(run(['retry', idOf(9)])).rejects.toThrow(PlainError)
-		await expect(run(['list'], { status: 'gone' })).rejects.toThrow(/pending, held, parked or dead/)
-		expect((await run(['list'], { json: true })).out.length).toBe(1)
+		const found = await run(...words)
+		expect(found).toMatchObject({ code, stdout: '' })
+		expect(found.stderr).toMatch(said)
+		expect(found.err).toHaveLength(1)
+		expect((await run('list', '--json')).out.length).toBe(1)
 	})
 })

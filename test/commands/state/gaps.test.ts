@@ -1,16 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
-import type { CommandArgs, Io } from '../../../src/commands/command.js'
-import { gaps } from '../../../src/commands/state/gaps.js'
-import { status } from '../../../src/commands/status.js'
 import { answerControl } from '../../../src/daemon/controlAnswer.js'
 import { createHealth } from '../../../src/daemon/health/health.js'
-import { PlainError, UsageError } from '../../../src/errors.js'
 import { serveControl } from '../../../src/ops/controlSocket.js'
-import { createScrubber } from '../../../src/ops/scrub.js'
 import { openFileStore } from '../../../src/state/file/store.js'
 import { addressOf, blockOf, commitOf, coverageOf, gapOf } from '../../state/samples.js'
+import { typed } from '../../support/commandLine.js'
 import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
@@ -38,24 +34,7 @@ async function stored(): Promise<void> {
 
 const byNumber = (gap: ReturnType<typeof gapOf>) => [gap.block.number, gap] as const
 
-async function run(
-	positionals: readonly string[] = [],
-	values: CommandArgs['values'] = {},
-	command: Pick<typeof gaps, 'run'> = gaps,
-) {
-	const out: string[] = []
-	const io: Io = {
-		out: (line) => out.push(line),
-		err: (line) => out.push(line),
-		env: {},
-		cwd: folder,
-		isTty: false,
-		signal: new AbortController().signal,
-		scrubber: createScrubber(),
-	}
-	const code = await command.run({ values, positionals }, io)
-	return { code, out }
-}
+const run = (...words: readonly string[]) => typed(['gaps', ...words], { cwd: folder })
 
 async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
 	const store = await opened()
@@ -74,8 +53,8 @@ async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
 
 describe('gaps', () => {
 	test('default: without any', async () => {
-		expect(await run()).toEqual({ code: 0, out: ['every block up to the checkpoint was read'] })
-		expect(await run(['list'], { json: true })).toEqual({ code: 0, out: [] })
+		expect(await run()).toMatchObject({ code: 0, out: ['every block up to the checkpoint was read'] })
+		expect(await run('list', '--json')).toMatchObject({ code: 0, out: [] })
 	})
 
 	test('default: lists them, without control characters', async () => {
@@ -90,7 +69,7 @@ describe('gaps', () => {
 			'  it fails',
 		])
 		expect(out.join('')).not.toContain('\u001b')
-		const { out: json } = await run(['list'], { json: true, network: 'gnosis' })
+		const { out: json } = await run('list', '--json', '--network', 'gnosis')
 		expect(json.map((line) => JSON.parse(line))).toMatchObject([{ network: 'gnosis', block: 95, acceptedAt: null }])
 	})
 
@@ -105,11 +84,11 @@ describe('gaps', () => {
 			'ethereum 29 to 60  not read yet for 1 address (`from_block`)',
 			'every block up to the checkpoint was read, but for these',
 		])
-		expect((await run(['list'], { network: 'gnosis' })).out).toEqual(['every block up to the checkpoint was read'])
+		expect((await run('list', '--network', 'gnosis')).out).toEqual(['every block up to the checkpoint was read'])
 		for (const block of ['30', '101']) {
-			await expect(run(['accept', block])).rejects.toThrow(
-				`block ${block} is no gap; it was not read yet; it becomes a gap when no source of any`,
-			)
+			const { code, stderr } = await run('accept', block)
+			expect(code).toBe(1)
+			expect(stderr).toContain(`block ${block} is no gap; it was not read yet; it becomes a gap when no source of any`)
 		}
 	})
 
@@ -117,15 +96,15 @@ describe('gaps', () => {
 		await stored()
 		expect((await healthOf()).reason).toMatch(/^ethereum: block 90 and 1 more cannot be read .*; gnosis: block 95 /)
 		const accepted = '1 block accepted as not covered: what happened there was not sent'
-		expect(await run(['accept', '90'])).toEqual({ code: 0, out: [accepted] })
+		expect(await run('accept', '90')).toMatchObject({ code: 0, out: [accepted] })
 		expect((await healthOf()).reason).toMatch(/^ethereum: block 95 cannot be read/)
 		const all = '2 blocks accepted as not covered: what happened there was not sent'
-		expect(await run(['accept'], { all: true, network: 'ethereum' })).toEqual({ code: 0, out: [all] })
-		expect(await run(['accept', '95'], { network: 'gnosis' })).toEqual({ code: 0, out: [accepted] })
+		expect(await run('accept', '--all', '--network', 'ethereum')).toMatchObject({ code: 0, out: [all] })
+		expect(await run('accept', '95', '--network', 'gnosis')).toMatchObject({ code: 0, out: [accepted] })
 		expect(await healthOf()).toEqual({ ok: true, reason: null })
-		const { out } = await run([], {}, status)
+		const { out } = await typed(['status'], { cwd: folder })
 		expect(out.filter((line) => /^ {2}GAP: block \d+ .* accepted as not covered 2/.test(line))).toHaveLength(3)
-		const { networks } = JSON.parse((await run([], { json: true }, status)).out.join('\n'))
+		const { networks } = JSON.parse((await typed(['status', '--json'], { cwd: folder })).out.join('\n'))
 		expect(networks[0].gaps[0]).toMatchObject({ fromBlock: 90, acceptedAt: expect.stringMatching(/^2.*Z$/) })
 	})
 
@@ -142,9 +121,9 @@ describe('gaps', () => {
 		)
 		onTestFinished(close)
 		onTestFinished(() => store.close())
-		const retried = await run(['retry', '90'])
+		const retried = await run('retry', '90')
 		expect(retried.out).toEqual(['1 block will be asked for at the next poll'])
-		expect((await run(['accept'], { all: true })).code).toBe(0)
+		expect((await run('accept', '--all')).code).toBe(0)
 		const [one, two] = (await store.summary()).networks.get('ethereum')?.gaps ?? []
 		expect(one).toMatchObject({ acceptedAtMs: expect.any(Number), wantedAtMs: expect.any(Number) })
 		expect(two).toMatchObject({ acceptedAtMs: expect.any(Number) })
@@ -159,23 +138,27 @@ describe('gaps', () => {
 		const answer = answerControl(store, health, (text) => text)
 		onTestFinished(await serveControl(join(folder, 'state'), answer))
 		onTestFinished(() => store.close())
-		expect((await run(['list'], { network: 'gnosis' })).out.at(-1)).toBe(stuck[0]?.reason)
-		expect((await run(['list'], { network: 'ethereum' })).out.join('\n')).not.toContain('second time')
-		const { out } = await run(['list'], { json: true, network: 'gnosis' })
+		expect((await run('list', '--network', 'gnosis')).out.at(-1)).toBe(stuck[0]?.reason)
+		expect((await run('list', '--network', 'ethereum')).out.join('\n')).not.toContain('second time')
+		const { out } = await run('list', '--json', '--network', 'gnosis')
 		expect(out.map((line) => JSON.parse(line)).slice(1)).toEqual(stuck)
 	})
 
-	test('error: what is no gap, no number, of two networks, or not said', async () => {
+	test.each([
+		['no gap', ['accept', '91'], 1, /^block 91 is no gap; `gaps list` shows those that are$/],
+		['no number', ['accept', 'x'], 2, /^`x` is no number of a block$/],
+		['a gap of two networks', ['retry', '95'], 2, /is a gap of ethereum and of gnosis; say --network/],
+		['neither blocks nor --all', ['accept'], 2, /name blocks, or say --all/],
+		['blocks and --all', ['accept', '95', '--all'], 2, /name blocks, or say --all/],
+		['blocks for list', ['list', '95'], 2, /takes no blocks/],
+		['an act that is none', ['forget', '95'], 2, /list, accept, retry; see `tracewatch gaps --help`$/],
+		['a network that is none', ['--network', 'base'], 2, /there is no network `base`/],
+	] as const)('error: %s changes nothing and says what to do', async (_, words, code, said) => {
 		await stored()
-		await expect(run(['accept', '91'])).rejects.toThrow(
-			new PlainError('block 91 is no gap; `gaps list` shows those that are'),
-		)
-		await expect(run(['accept', 'x'])).rejects.toThrow(new UsageError('`x` is no number of a block'))
-		await expect(run(['retry', '95'])).rejects.toThrow(/is a gap of ethereum and of gnosis; say --network/)
-		await expect(run(['accept'])).rejects.toThrow(/name blocks, or say --all/)
-		await expect(run(['accept', '95'], { all: true })).rejects.toThrow(/name blocks, or say --all/)
-		await expect(run(['list', '95'])).rejects.toThrow(UsageError)
-		await expect(run(['forget', '95'])).rejects.toThrow(/takes list, accept or retry, not `forget`/)
-		await expect(run([], { network: 'base' })).rejects.toThrow(/there is no network `base`/)
+		const found = await run(...words)
+		expect(found).toMatchObject({ code, stdout: '' })
+		expect(found.stderr).toMatch(said)
+		expect(found.err).toHaveLength(1)
+		expect((await run('--json')).out.map((line) => JSON.parse(line).acceptedAt)).toEqual([null, null, null])
 	})
 })

@@ -1,0 +1,189 @@
+/** The command line, without the process around it: which commands there are, what became of others, and errors. */
+
+import { CommanderError, Command as Declaration } from 'commander'
+import { ConfigError, PlainError, RpcError, StateError, UsageError } from '../errors.js'
+import { version } from '../version.js'
+import { type Command, type ExitCode, exitCodes, type Io } from './command.js'
+import { nextStep } from './nextStep.js'
+import { withSudoHint } from './shared/sudoHint.js'
+
+interface Entry {
+	/** For the list of commands in `--help`. */
+	readonly summary: string
+	/** Only the command that is called is loaded. */
+	load(): Promise<Command>
+}
+
+export const commands: Readonly<Record<string, Entry>> = {
+	run: {
+		summary: 'the daemon: polls each network on its schedule and delivers, until it is stopped',
+		load: async () => (await import('./run.js')).run,
+	},
+	once: {
+		summary: 'one poll of every network up to its target, then every due delivery once',
+		load: async () => (await import('./once.js')).once,
+	},
+	check: {
+		summary: 'reads configuration and watchlists and says who is notified of what',
+		load: async () => (await import('./check.js')).check,
+	},
+	doctor: {
+		summary: 'asks each endpoint what it can do, and whether its answers can be trusted',
+		load: async () => (await import('./doctor/doctor.js')).doctor,
+	},
+	status: {
+		summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
+		load: async () => (await import('./status.js')).status,
+	},
+	'test-send': {
+		summary: 'sends one sample alert, marked as a test, to a receiver',
+		load: async () => (await import('./testSend.js')).testSend,
+	},
+	replay: {
+		summary: 'scans a range of blocks and prints the alerts it would have sent',
+		load: async () => (await import('./replay.js')).replay,
+	},
+	watch: {
+		summary: 'watches one address on the terminal, without any file',
+		load: async () => (await import('./watch.js')).watch,
+	},
+	explain: {
+		summary: "draws a transaction's call tree, and says what counts for a watch, and why",
+		load: async () => (await import('./explain/explain.js')).explain,
+	},
+	deliveries: {
+		summary: 'lists what is pending, held, parked or dead, or what was sent; retries or drops it',
+		load: async () => (await import('./state/deliveries.js')).deliveries,
+	},
+	gaps: {
+		summary: 'lists blocks that no endpoint gives; accepts them, or asks for them again',
+		load: async () => (await import('./state/gaps.js')).gaps,
+	},
+	state: {
+		summary: 'copies the whole state between a folder and a database',
+		load: async () => (await import('./state/state.js')).state,
+	},
+	setup: {
+		summary: 'asks for endpoint, receiver and first address, tries them, and starts the service',
+		load: async () => (await import('./setup/setup.js')).setup,
+	},
+}
+
+/** What to do instead of a command that is gone. */
+const removedCommands: Readonly<Record<string, string>> = {
+	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
+	statement:
+		'`tracewatch deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
+	control: 'the page of a watch, `/watch`, shows who rules it',
+	init: 'copy the folder `examples/starter`, or run `tracewatch setup`',
+	demo: '`npm run demo` in a clone plays it',
+	schema: 'the JSON Schemas are the files in `schema/`',
+	devnode: 'use `npx @foundry-rs/anvil`',
+	history: '`tracewatch deliveries --sent` lists what was sent',
+	secret: 'secrets are files: `secrets/NAME` beside tracewatch.yaml, or /etc/tracewatch/secrets/NAME; mode 0600',
+}
+
+/** The same of options. */
+const removedOptions: Readonly<Record<string, string>> = {
+	'replay --send': '`tracewatch deliveries retry` sends again what was not delivered',
+	'replay --bom': '`--format json` is for programs',
+	'explain --block': '`tracewatch explain TXHASH` finds the block',
+}
+
+/** Does what the words say, prints what went wrong by `fault`, and never throws. */
+export async function runCommandLine(
+	argv: readonly string[],
+	io: Io,
+	fault: (text: string) => void = io.err,
+): Promise<ExitCode> {
+	try {
+		return await answerTo(argv, io)
+	} catch (error) {
+		const { text, code } = describeError(error, io.signal)
+		fault(withSudoHint(text))
+		return code
+	}
+}
+
+async function answerTo(argv: readonly string[], io: Io): Promise<ExitCode> {
+	let code: ExitCode = exitCodes.done
+	const program = createProgram(io, (ended) => {
+		code = ended
+	})
+	try {
+		await program.parseAsync(argv, { from: 'user' })
+		return code
+	} catch (error) {
+		if (!(error instanceof CommanderError)) throw error
+		if (error.exitCode === 0) return exitCodes.done
+		if (error.code !== 'commander.help') throw usageOf(error, program)
+		if (program.opts().config !== undefined) throw new UsageError('which command? such as `tracewatch check -c FILE`')
+		for (const line of ['', ...(await nextStep(io))]) io.out(line)
+		return exitCodes.usage
+	}
+}
+
+function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
+	const print = (text: string) => io.out(text.trimEnd())
+	const program = new Declaration('tracewatch')
+		.description('tracewatch alerts you when a watched address sends or receives coins or deploys a contract.')
+		.usage('<command> [-c tracewatch.yaml] [options]')
+		.version(version, '-V, --version')
+		.option('-c, --config <file>', 'may also be named before the command')
+		.addHelpText(
+			'after',
+			'\n`tracewatch <command> --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage,\n' +
+				'75 try again later, 78 the configuration is wrong.',
+		)
+		.enablePositionalOptions()
+		.exitOverride()
+		.configureOutput({ writeOut: print, writeErr: print, outputError() {} })
+	for (const [name, { summary, load }] of Object.entries(commands)) {
+		const command = program.command(name).summary(summary).description(summary)
+		command.action(async () => {
+			const values: Record<string, unknown> = command.opts()
+			onEnd(await (await load()).run({ values, positionals: command.args }, io))
+		})
+	}
+	return program.hook('preSubcommand', async (_, command) => {
+		const { config } = program.opts<{ config?: string }>()
+		const declared = (await commands[command.name()]?.load())?.declare(command) ?? command
+		if (config === undefined) return
+		if (!declared.options.some(({ long }) => long === '--config'))
+			throw new UsageError(`\`${command.name()}\` reads no configuration: leave out -c`)
+		declared.setOptionValue('config', config)
+	})
+}
+
+/** Commander's words, in one line, with what to do. */
+function usageOf({ code, message }: CommanderError, { args: [name = ''] }: Declaration): UsageError {
+	if (code === 'commander.unknownCommand') {
+		const instead = Object.hasOwn(removedCommands, name) ? removedCommands[name] : undefined
+		if (instead !== undefined) return new UsageError(`\`${name}\` was removed: ${instead}`)
+	}
+	if (code === 'commander.unknownOption') {
+		const removed = `${name} ${/'(-[^']*)'/.exec(message)?.[1]}`
+		const instead = Object.hasOwn(removedOptions, removed) ? removedOptions[removed] : undefined
+		if (instead !== undefined) return new UsageError(`\`${removed}\` was removed: ${instead}`)
+	}
+	const words = message
+		.replace(/^error: /, '')
+		.replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?')
+		.replace(/\.$/, '')
+	const help = Object.hasOwn(commands, name) ? `tracewatch ${name} --help` : 'tracewatch --help'
+	return new UsageError(`${words}; see \`${help}\``)
+}
+
+/** The message and exit code for an error. Only a bug of this program is printed with a stack. */
+export function describeError(error: unknown, signal: AbortSignal): { readonly text: string; readonly code: ExitCode } {
+	if (!(error instanceof Error)) return { text: String(error), code: exitCodes.failed }
+	const text = error.message
+	if (signal.aborted && error.name === 'AbortError') return { text: 'stopped', code: exitCodes.tryAgain }
+	if (error instanceof ConfigError) return { text, code: exitCodes.config }
+	if (error instanceof UsageError) return { text, code: exitCodes.usage }
+	if (error instanceof RpcError) return { text, code: exitCodes.tryAgain }
+	if (error instanceof StateError)
+		return { text, code: error.reason === 'format' ? exitCodes.config : exitCodes.failed }
+	if (error instanceof PlainError || 'syscall' in error) return { text, code: exitCodes.failed }
+	return { text: `this is a fault of tracewatch itself: ${error.stack}`, code: exitCodes.failed }
+}
