@@ -41,5 +41,5 @@ test('default: nothing is printed but through it, save questions and progress, w
 			readFileSync(`${src}${path}`, 'utf8'),
 		),
 	)
-	expect(printing.sort()).toEqual(['cli.ts', 'commands/setup/askPerson.ts', 'commands/shared/progress.ts', 'main.ts'])
+	expect(printing.sort()).toEqual(['cli.ts', 'commands/shared/progress.ts', 'main.ts'])
 })

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
-import { startSetup } from './setupSite.js'
+import { CLEAR, pick, startSetup } from './setupSite.js'
 import { hookServer, told, treasury, vault } from './site.js'
 
 let node: TestAnvil
@@ -66,9 +66,10 @@ test('behavior: of PagerDuty the key is asked for, a wrong one again', async () 
 	const key = 'a1B2c3D4e5F6a1B2c3D4e5F6a1B2c3D4'
 	const person = terminal('--untested', '--chain-id', '31337')
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.answers('ntfy or pagerduty?', 'PagerDuty')
+	await person.answers('Alerts by', pick.pagerduty)
 	await person.answers('Integration key of the service, Events API v2 (not shown)', 'https://events.pagerduty.com/')
-	await person.answers('Integration key', key)
+	await person.sees('it must')
+	person.types(`${key}\r`)
 	await person.answers('First address to watch', treasury)
 	await person.answers('Its label', 'Till')
 	expect(await person.ended, person.screen()).toBe(0)
@@ -81,14 +82,26 @@ test('behavior: of PagerDuty the key is asked for, a wrong one again', async () 
 	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).not.toContain(key)
 })
 
-test('behavior: pasted in one go, nothing secret is shown', async () => {
+test('behavior: what is pasted ahead of its question is not shown', async () => {
 	const { out, secrets, terminal } = await startSetup(node)
-	const person = terminal('--untested', '--chain-id', '5')
+	const person = terminal('--address', treasury)
 	await person.sees('Endpoint')
-	person.types(`${secrets.ETHEREUM_RPC_URL}\rwebhook\r${secrets.OPS_HOOK_URL}\r${treasury}\r\r`)
-	expect(await person.ended).toBe(0)
+	person.types(`${secrets.ETHEREUM_RPC_URL}\rj\r${secrets.OPS_HOOK_URL}\r`)
+	person.types(`${secrets.OPS_HOOK_URL}\r`)
+	await person.sees('Alerts by')
+	person.types('\u0003')
+	expect(await person.ended).toBe(75)
 	expect(person.screen()).not.toMatch(/Canary/)
-	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).toContain('chain_id: 5')
+	expect(existsSync(out)).toBe(false)
+})
+
+test('error: a secret that is there: setup overwrites nothing, and asks nothing', async () => {
+	const { here, read, secrets, script, terminal } = await startSetup(node)
+	here.write('out/secrets/OPS_HOOK_URL', 'mine')
+	const refused = await script(['--yes', '--address', treasury], secrets)
+	expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('secrets/OPS_HOOK_URL is there already') })
+	expect(await terminal().ended).toBe(1)
+	expect(read('secrets/OPS_HOOK_URL')).toBe('mine')
 })
 
 test('error: a dead endpoint, a receiver that refuses, nothing to go by: nothing is written', async () => {
@@ -100,7 +113,7 @@ test('error: a dead endpoint, a receiver that refuses, nothing to go by: nothing
 	results.push(await script(['--address', '0x12'], secrets), await script([], secrets), await script([]))
 	expect(results.map(({ code }) => code)).toEqual([75, 1, 2, 2, 2])
 	for (const { stdout, stderr } of results) expect(stdout + stderr).not.toContain('Canary')
-	expect(results[4]?.stderr).toContain('there is no terminal to ask on: give --address')
+	expect(results[4]?.stderr).toContain('there is no terminal to ask on (or --yes): give --address')
 	expect(existsSync(out)).toBe(false)
 	// The file stands where a folder must be made: what was written before it goes again.
 	here.write('out/watchlists', 'a file')
@@ -126,25 +139,21 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	const { server, smtp, wrong } = await mailSite()
 	const person = terminal()
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.answers('ntfy or pagerduty? [mail]', 'pigeon')
-	await person.sees('it takes mail, webhook')
-	await person.answers('ntfy or pagerduty? [mail]', '')
+	await person.answers('Alerts by', pick.mail)
 	await person.answers('Mail server', 'smtp://me:Canary p@ss/word@host')
 	await person.sees('it ')
-	await person.answers('Mail server', wrong)
+	person.types(`${wrong}\r`)
 	await person.sees('535')
-	await person.answers('Use it anyway? [y/N]', '')
 	await person.answers('Mail server', smtp)
 	await person.answers('Mails go to', 'ops@example.org, nobody')
 	await person.sees('it ')
-	await person.answers('Mails go to', 'ops@example.org, second@example.org')
-	await person.answers('Sender of the mails [watch@example.org]', '')
+	person.types(`${CLEAR}ops@example.org, second@example.org\r`)
 	await person.answers('First address to watch', `${checksummed.slice(0, -1)}7`)
 	await person.sees('checksum')
-	await person.answers('First address to watch', treasury)
-	await person.answers('Its label in alerts [none]', '\u202eTill')
-	await person.sees('it must be one line without control characters')
-	await person.answers('Its label in alerts [none]', 'Till')
+	person.types(`${CLEAR}${treasury}\r`)
+	await person.answers('Its label in alerts', '\u202eTill')
+	await person.sees('it must be one line without control')
+	person.types(`${CLEAR}Till\r`)
 	expect(await person.ended).toBe(0)
 
 	expect(person.screen()).not.toMatch(/Canary|p%40ss/)
@@ -163,20 +172,19 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	expect(alert?.subject).toBe('[local] Till received 0.000000000000000005 ETH from 0x7099…79C8')
 })
 
-test('behavior: of Telegram the chat and the token are asked for, a refused token again', async () => {
+test('behavior: of Telegram the URL with its chat is asked for, a refused one again', async () => {
 	const { read, secrets, terminal } = await startSetup(node)
 	const bot = await hookServer()
 	bot.answer = () => ({ status: 401 })
 	const person = terminal('--address', treasury)
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.answers('ntfy or pagerduty?', 'telegram')
-	await person.answers('Number of the chat', 'me')
-	await person.sees('it must be the number of a chat')
-	await person.answers('Number of the chat', '-1001234567890')
-	await person.answers('Token of the bot', `${bot.origin}/bot123:Canary-token-wrong`)
-	await person.answers('Use it anyway? [y/N]', '')
+	await person.answers('Alerts by', pick.telegram)
+	await person.answers('URL of the bot', `${bot.origin}/bot123:Canary-token-wrong?chat_id=me`)
+	await person.sees('the number of a chat')
+	person.types(`${bot.origin}/bot123:Canary-token-wrong?chat_id=-1001234567890\r`)
+	await person.sees('not delivered')
 	bot.answer = () => ({ status: 204 })
-	await person.answers('Token of the bot', `${bot.origin}/bot123:Canary-token-right`)
+	await person.answers('URL of the bot', `${bot.origin}/bot123:Canary-token-right?chat_id=-1001234567890`)
 	expect(await person.ended, person.screen()).toBe(0)
 	expect(person.screen()).not.toContain('Canary')
 	expect(parse(read('tracewatch.yaml')).receivers).toMatchObject([{ name: 'ops', format: 'telegram' }])
@@ -192,7 +200,7 @@ test.each([
 	const { read, script, secrets, hook } = await startSetup(node)
 	const path = format === 'telegram' ? 'bot1:Canary-token-0123456789' : 'Canary-topic-0123456789'
 	const env = { ...secrets, ...more, OPS_HOOK_URL: `${hook.origin}/${path}` }
-	const done = await script(['--address', treasury, '--format', format, ...options], env)
+	const done = await script(['--yes', '--address', treasury, '--format', format, ...options], env)
 	expect(done, done.stderr).toMatchObject({ code: 0 })
 	expect(hook.hits).toHaveLength(1)
 	if (format === 'telegram') expect(read('secrets/OPS_HOOK_URL')).toContain('?chat_id=-42')
@@ -205,7 +213,7 @@ test('error: a password that the mail server refuses is asked for again, alone',
 	const person = terminal('--address', treasury, '--to', 'ops@example.org')
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
 	await person.answers('Mail server', wrong)
-	await person.answers('Use it anyway? [y/N]', '')
+	await person.sees('535')
 	await person.sees('Mail server')
 	person.types('\u0003')
 	expect(await person.ended).toBe(75)
@@ -220,10 +228,9 @@ test('error: Ctrl-C at each question, and while an answer is tried: nothing is w
 	const { smtp } = await mailSite()
 	const questions = [
 		['Endpoint', secrets.ETHEREUM_RPC_URL],
-		['ntfy or pagerduty?', 'mail'],
+		['Alerts by', pick.mail],
 		['Mail server', smtp],
 		['Mails go to', 'ops@example.org'],
-		['Sender of the mails', 'Watch <watch@example.org>'],
 		['First address to watch', treasury],
 		['Its label', 'Till'],
 	] as const
@@ -241,7 +248,7 @@ test('error: Ctrl-C at each question, and while an answer is tried: nothing is w
 	hanging.answer = () => () => undefined
 	const person = terminal('--address', treasury)
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-	await person.answers('ntfy or pagerduty?', 'webhook')
+	await person.answers('Alerts by', pick.webhook)
 	await person.answers('URL of the webhook', hanging.origin)
 	await hanging.until(1)
 	person.types('\u0003')

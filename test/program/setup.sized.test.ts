@@ -6,7 +6,7 @@ import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
-import { startSetup } from './setupSite.js'
+import { CLEAR, pick, startSetup } from './setupSite.js'
 import { told, treasury, vault } from './site.js'
 
 let node: TestAnvil
@@ -23,14 +23,15 @@ test('default: a person answers, both ways are tried, and what is written report
 	const person = terminal()
 	await person.answers('Endpoint', 'ftp://x/Canary-wrong')
 	await person.sees('must begin with http')
-	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
+	person.types(`${secrets.ETHEREUM_RPC_URL}\r`)
 	await person.sees(`${new URL(secrets.ETHEREUM_RPC_URL).host} works: anvil`)
 	await person.sees('local, chain 31337, ETH')
-	await person.answers('ntfy or pagerduty? [mail]', 'webhook')
+	await person.answers('Alerts by', pick.webhook)
 	await person.answers('URL of the webhook', secrets.OPS_HOOK_URL)
 	await person.sees('a test message was delivered to `ops`')
 	await person.answers('First address to watch', '0x1234')
-	await person.answers('First address to watch', treasury)
+	await person.sees('it must')
+	person.types(`${CLEAR}${treasury}\r`)
 	await person.answers('Its label', 'Till: "Süd" #1')
 	expect(await person.ended).toBe(0)
 
@@ -47,7 +48,7 @@ test('default: a person answers, both ways are tried, and what is written report
 	expect(told(hook.hits)).toMatchObject([{ type: 'test' }])
 
 	// Such a chain has a block only when somebody pays: its silence is no stall.
-	expect(read('tracewatch.yaml')).toMatch(/^ {4}stall_after: never /m)
+	expect(read('tracewatch.yaml')).toMatch(/^ {4}stall_after: never$/m)
 
 	const config = join(out, 'tracewatch.yaml')
 	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
@@ -65,7 +66,7 @@ inFull(() => {
 		const { out, secrets, terminal } = await startSetup(node)
 		const person = terminal()
 		await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
-		await person.sees('ntfy or pagerduty')
+		await person.sees('Alerts by')
 		person.types('\u0003')
 		await person.sees('stopped; nothing was written')
 		expect(await person.ended).toBe(75)

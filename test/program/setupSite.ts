@@ -8,6 +8,11 @@ import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { hookServer, siteOf } from './site.js'
 
+/** Keys that choose a receiver in the list: one `j` a line down. */
+export const pick = { mail: '', webhook: 'j', telegram: 'jjjj', pagerduty: 'jjjjjj' } as const
+/** Ctrl-U: what was typed goes. */
+export const CLEAR = '\u0015'
+
 export async function startSetup(node: TestAnvil) {
 	const hook = await hookServer()
 	const proxy = await startFaultProxy(node.url)

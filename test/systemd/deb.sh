@@ -51,7 +51,7 @@ within 60 grep -q '^Listening' /run/anvil.log
 cat >/run/person.sh <<'PERSON'
 ask() { until grep -q "$1" /run/screen; do sleep 0.1; done; printf '%s\r' "$2"; }
 ask 'Endpoint' "$1"
-ask 'ntfy or pagerduty' webhook
+ask 'Alerts by' j   # one down: webhook
 ask 'URL of the webhook' http://127.0.0.1:9000/Canary-Hook-0001
 ask 'First address' "$2"
 ask 'Its label' Mine

@@ -1,23 +1,26 @@
+import { execFile } from 'node:child_process'
+import { randomBytes } from 'node:crypto'
+import { existsSync } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { promisify } from 'node:util'
 import { loadConfig } from '../../config/load.js'
+import { readChainId } from '../../config/values.js'
+import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
-import { ConfigError } from '../../errors.js'
-import {
-	type Command,
-	type CommandArgs,
-	type ExitCode,
-	exitCodes,
-	type Io,
-	paragraphs,
-	readEachBy,
-} from '../command.js'
-import { canAsk, createAsker } from './askPerson.js'
-import { type Secrets, type Sources, TrialError } from './choose.js'
-import { chooseEndpoint, chooseReceiver, chooseWatch } from './interview.js'
-import { needUnit, startService } from './service.js'
-import { freeWatchlist, nextCommands, placeFor, refuseConfigured, type SetupPlace, secretFiles } from './site.js'
+import { ConfigError, PlainError } from '../../errors.js'
+import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
+import { calledAs } from '../shared/calledAs.js'
+import { AnswerError } from './ask.js'
+import { type Answers, askAll, type SetupValues } from './questions.js'
 import { configText, watchlistText } from './texts.js'
-import { createTrials } from './trial.js'
-import { type WholeFile, writeAll } from './writeWhole.js'
+
+interface Values extends SetupValues {
+	readonly dir?: string
+	readonly untested?: boolean
+	readonly yes?: boolean
+	readonly start: boolean
+}
 
 export const setup: Command = {
 	declare: (command) =>
@@ -37,15 +40,16 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			.option('--address <address>', 'to watch')
 			.option('--label <text>', 'names it in alerts')
 			.option('--to <mail>', 'who gets mails (may be repeated)', readEachBy(String))
-			.option('--from <mail>', 'sender of the mails')
+			.option('--from <mail>', 'sender of the mails (default: the user of the mail server)')
 			.option('--format <format>', 'of a webhook: standard (default), slack, discord, telegram, ntfy, pagerduty')
-			.option('--chat <number>', 'of Telegram, as in --chat=-1001234567890')
+			.option('--chat <number>', 'of Telegram, beside the URL or the token of the bot, as in --chat=-1001234567890')
 			.option('--rpc <url>', 'where the environment does not say it')
 			.option('--smtp <url>', 'the same')
 			.option('--webhook <url>', 'the same')
 			.option('--dir <folder>', 'everything into this folder, without root and without a service; it says what to run')
 			.option('--untested', 'without asking endpoint and receiver')
-			.option('--chain-id <number>', 'with --untested: the chain (default: 1)')
+			.option('--chain-id <number>', 'with --untested: the chain', readBy(readChainId), 1)
+			.option('--yes', 'asks nothing: what no option and no variable says is as usual, or an error')
 			.option('--no-start', 'writes, and leaves the service as it is')
 			.addHelpText(
 				'after',
@@ -54,17 +58,18 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 					'wrong (nothing is written).',
 			),
 	async run(args, io) {
-		const place = placeFor(args, io)
-		await refuseConfigured(place)
-		if (place.isService && args.values.start !== false) await needUnit()
-		const asker = canAsk() ? createAsker(io) : null
-		const trials = args.values.untested === true ? null : createTrials(io)
+		const values = args.values as unknown as Values
+		const place = placeFor(values.dir, io)
+		await refuseWhatIsThere(place)
+		const isStarted = place.isService && values.start
+		if (isStarted) await needUnit()
+		const asks = process.stdin.isTTY === true && process.stderr.isTTY === true && values.yes !== true
 		try {
-			const answered = await askFor(place, { values: args.values, io, asker, trials })
+			const answers = await askAll({ io, asks, tries: values.untested !== true }, values)
 			io.signal.throwIfAborted()
-			await write(answered, place, io)
+			await write(answers, place, io)
 		} catch (error) {
-			if (error instanceof TrialError) {
+			if (error instanceof AnswerError) {
 				io.err(`${error.message}\nnothing was written; --untested writes all the same`)
 				return error.code
 			}
@@ -72,59 +77,148 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			if (!(error instanceof Error) || error.name !== 'AbortError') throw error
 			io.err('stopped; nothing was written')
 			return exitCodes.tryAgain
-		} finally {
-			asker?.close()
 		}
-		return await start(place, args, io)
+		if (isStarted) await startService()
+		for (const line of isStarted ? whatRuns(place) : whatToRun(place, io.env)) io.out(line)
+		return exitCodes.done
 	},
 }
 
-interface Answered {
-	/** Secrets first and the configuration last. */
-	readonly files: readonly WholeFile[]
-	readonly secrets: Secrets
+interface Place {
+	/** The folder of tracewatch.yaml. */
+	readonly folder: string
+	/** The same as written in shell commands. */
+	readonly called: string
+	/** As written in tracewatch.yaml. */
+	readonly state: string
+	readonly http: string | null
+	/** Whether systemd runs this configuration. */
+	readonly isService: boolean
 }
 
-async function askFor(place: SetupPlace, sources: Sources): Promise<Answered> {
-	const { values, io, asker } = sources
-	// What options say is checked before anything is tried.
-	const given = asker === null || values.address !== undefined ? await chooseWatch(sources) : null
-	const { chainId, secrets: ofEndpoint } = await chooseEndpoint(sources)
-	const { name, symbol } = chainNamed(chainId)
-	io.err(`  ${name}, chain ${chainId}, ${symbol}`)
-	const { receiver, secrets: ofReceiver } = await chooseReceiver(sources)
-	const watch = given ?? (await chooseWatch(sources))
-	const secrets = new Map([...ofEndpoint, ...ofReceiver])
-	const settings = configText({ chainId, receiver, state: place.state, http: place.http })
-	const open = { mode: 0o644, folderMode: 0o755 }
-	const files = [
-		...secretFiles(place, secrets),
-		{ path: freeWatchlist(place, name), text: watchlistText(name, watch), ...open },
-		{ path: place.path, text: settings, ...open },
-	]
-	return { files, secrets }
-}
-
-async function write({ files, secrets }: Answered, { path }: SetupPlace, io: Io): Promise<void> {
-	const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
-	const env = { ...io.env, ...Object.fromEntries(secrets) }
-	// A watchlist that is there may name other networks or receivers.
-	await writeAll(files, async () => void (await loadConfig(path, { env, cwd: io.cwd, onSecrets })))
-	for (const { path, mode } of files)
-		io.out(`wrote ${path}${(mode & 0o077) === 0 ? ' (secret, for its owner alone)' : ''}`)
-	const signing = files.find(({ path }) => path.endsWith('OPS_HOOK_SECRET'))
-	if (signing !== undefined)
-		io.out(`Your receiver checks signatures with the secret in ${signing.path} (docs/delivery.md).`)
-}
-
-async function start(place: SetupPlace, { values }: CommandArgs, io: Io): Promise<ExitCode> {
-	if (place.isService && values.start !== false) {
-		await startService()
-		io.out('tracewatch runs, now and after each boot. `tracewatch status` says where it stands.')
-		if (place.http !== null) io.out(`A page shows it all: http://${place.http}/`)
-		io.out(`More receivers, chains and addresses: edit ${place.path} and ${place.watchlists}.`)
-		return exitCodes.done
+/** Throws PlainError with advice when nothing can be set up. */
+function placeFor(dir: string | undefined, { cwd }: Io): Place {
+	if (dir !== undefined) {
+		const folder = resolve(cwd, dir)
+		return { folder, called: shown(folder, cwd) || '.', state: 'state', http: null, isService: false }
 	}
-	for (const line of nextCommands(place, io.env)) io.out(line)
-	return exitCodes.done
+	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
+	if (process.getuid?.() !== 0)
+		throw new PlainError(`to set up the service needs root: \`sudo tracewatch setup\`; ${advice}`)
+	// sd_booted(3)
+	if (!existsSync('/run/systemd/system'))
+		throw new PlainError(`this machine was not booted by systemd, so there is no service; ${advice}`)
+	const folder = '/etc/tracewatch'
+	return { folder, called: folder, state: '/var/lib/tracewatch', http: '127.0.0.1:9464', isService: true }
+}
+
+/** Throws PlainError where there is a configuration, other than the example of the package, or one of its secrets. */
+async function refuseWhatIsThere({ folder }: Place): Promise<void> {
+	const path = join(folder, 'tracewatch.yaml')
+	if (existsSync(path)) {
+		const example = new URL('../../../systemd/tracewatch.yaml', import.meta.url)
+		const [text, shipped] = await Promise.all([path, example].map((file) => readFile(file, 'utf8').catch(() => null)))
+		if (text === null || text !== shipped)
+			throw new PlainError(
+				`${path} is there already, and setup changes no configuration. To add a receiver, a network or an address, ` +
+					`edit ${path} and the files in ${join(folder, 'watchlists')} (docs/configuration.md); \`tracewatch check\` ` +
+					`says what is wrong. To begin anew, move ${path} and ${join(folder, 'secrets')} away first`,
+			)
+	}
+	const names = ['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET']
+	const secret = names.map((name) => join(folder, 'secrets', name)).find((file) => existsSync(file))
+	if (secret !== undefined)
+		throw new PlainError(`${secret} is there already, and setup overwrites no secret: move it away first`)
+}
+
+/** The configuration comes last; when something fails, what was written goes again. */
+async function write({ chainId, receiver, watch, secrets }: Answers, place: Place, io: Io): Promise<void> {
+	await refuseWhatIsThere(place)
+	// The user of the service must be able to read the folders, also on a hardened machine.
+	process.umask(0o022)
+	const { folder, state, http } = place
+	const { name } = chainNamed(chainId)
+	const path = join(folder, 'tracewatch.yaml')
+	const fresh = `${path}.${randomBytes(6).toString('hex')}`
+	const secretFiles = [...secrets].map(([secret, value]) => [join(folder, 'secrets', secret), `${value}\n`] as const)
+	const watchlist = freeWatchlist(join(folder, 'watchlists'), name)
+	const ignore = join(folder, 'secrets/.gitignore')
+	const files = [
+		...(existsSync(ignore) ? [] : [[ignore, '*\n'] as const]),
+		...secretFiles,
+		[watchlist, watchlistText(name, watch)],
+		[fresh, configText({ chainId, receiver, state, http })],
+	] as const
+	const written: string[] = []
+	try {
+		for (const [file, text] of files) {
+			await mkdir(folder, { recursive: true })
+			await mkdir(dirname(file), { recursive: true, mode: file.startsWith(join(folder, 'secrets')) ? 0o700 : 0o755 })
+			const handle = await open(file, 'wx', secretFiles.some(([secret]) => secret === file) ? 0o600 : 0o644)
+			written.push(file)
+			try {
+				await handle.writeFile(text)
+				await handle.sync()
+			} finally {
+				await handle.close()
+			}
+		}
+		// A watchlist that is there may name other networks or receivers.
+		const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
+		await loadConfig(fresh, { env: { ...io.env, ...Object.fromEntries(secrets) }, cwd: io.cwd, onSecrets })
+		await rename(fresh, path)
+	} catch (error) {
+		for (const file of written) await rm(file, { force: true })
+		throw error
+	}
+	for (const [file] of secretFiles) io.out(`wrote ${file} (secret, for its owner alone)`)
+	for (const file of [watchlist, path]) io.out(`wrote ${file}`)
+	if (receiver.kind === 'webhook' && receiver.format === 'standard')
+		io.out(`Your receiver checks signatures with the secret in ${folder}/secrets/OPS_HOOK_SECRET (docs/delivery.md).`)
+}
+
+/** The path of a watchlist that is not there yet. */
+function freeWatchlist(folder: string, network: string): string {
+	for (let at = 1; ; at++) {
+		const path = join(folder, at === 1 ? `${network}.yaml` : `${network}-${at}.yaml`)
+		if (!existsSync(path)) return path
+	}
+}
+
+const call = promisify(execFile)
+const UNIT = 'tracewatch.service'
+
+async function needUnit(): Promise<void> {
+	if ((await call('systemctl', ['cat', UNIT]).catch(() => null)) !== null) return
+	throw new PlainError(
+		`the unit ${UNIT} is not installed: install the Debian package, or copy systemd/*.service of the program to ` +
+			'/etc/systemd/system and run `systemctl daemon-reload`; --no-start writes the files alone',
+	)
+}
+
+/** Resolves when the service reports that it is ready. A restart, since secrets are read at the start. */
+async function startService(): Promise<void> {
+	try {
+		for (const act of [['daemon-reload'], ['enable', UNIT], ['restart', UNIT]]) await call('systemctl', act)
+	} catch {
+		const log = await call('journalctl', ['-u', UNIT, '-n', '15', '-o', 'cat', '--no-pager']).catch(() => null)
+		throw new PlainError(
+			`the files are written, but the service does not start; the end of its log:\n${log?.stdout.trim() ?? ''}`,
+		)
+	}
+}
+
+function whatRuns({ folder, http }: Place): readonly string[] {
+	return [
+		'tracewatch runs, now and after each boot. `tracewatch status` says where it stands.',
+		`A page shows it all: http://${http}/`,
+		`More receivers, chains and addresses: edit ${folder}/tracewatch.yaml and ${folder}/watchlists.`,
+	]
+}
+
+function whatToRun({ isService, called }: Place, env: NodeJS.ProcessEnv): readonly string[] {
+	if (isService) return ['Not started. Next: `systemctl enable --now tracewatch`']
+	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
+	const acts = ['check', 'run'].map((act) => `  ${calledAs(env)} ${act} -c ${quoted}/tracewatch.yaml`)
+	return ['Nothing was started. Next:', ...acts]
 }
