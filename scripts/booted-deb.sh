@@ -9,9 +9,13 @@ tried='the package was not tried'
 command -v dpkg-deb >/dev/null || skip 'this is no Debian'
 make_machine 3g
 
-node "$repo/scripts/package.js" --only deb --out "$work/stage" >/dev/null
-# The same, called newer: an upgrade.
 mkdir "$work/stage/next"
+node "$repo/scripts/package.js" --out "$work/stage" >/dev/null
+(umask 077 && TZ=Asia/Tokyo node "$repo/scripts/package.js" --out "$work/stage/next" >/dev/null)
+cmp "$work/stage/SHA256SUMS" "$work/stage/next/SHA256SUMS" || { echo 'FAILED  the same source gave other bytes' && exit 1; }
+(cd "$work/stage" && sha256sum --quiet --check SHA256SUMS)
+rm "$work"/stage/next/*
+# The same, called newer: an upgrade.
 dpkg-deb --raw-extract "$work"/stage/tracewatch_*.deb "$work/stage/tree"
 sed -i 's/^Version: .*/Version: 99.0.0/' "$work/stage/tree/DEBIAN/control"
 dpkg-deb --root-owner-group -Znone --build "$work/stage/tree" "$work/stage/next/tracewatch_99.0.0.deb" >/dev/null

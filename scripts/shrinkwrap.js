@@ -2,14 +2,15 @@
 /**
  * What the packed program is installed with, made from package-lock.json when it is packed, and taken away afterwards:
  * `npm-shrinkwrap.json` (the packages that the tests ran with, each with the sum of its content, and no others) and
- * `THIRD-PARTY.md` (whose they are, and under which licence). `--remove` takes both away.
+ * `THIRD-PARTY.md` (whose they are, and under which licence). `--remove` takes both away; `--to DIR` writes them there.
  */
 import { readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
-const [wrap, list] = ['npm-shrinkwrap.json', 'THIRD-PARTY.md'].map((name) => join(root, name))
+const folder = process.argv[2] === '--to' ? process.argv[3] : root
+const [wrap, list] = ['npm-shrinkwrap.json', 'THIRD-PARTY.md'].map((name) => join(folder, name))
 
 if (process.argv.includes('--remove')) {
 	rmSync(wrap, { force: true })

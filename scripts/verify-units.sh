@@ -34,13 +34,13 @@ verify() {
 	fi
 }
 
-# Without any arguments for an instance, a template cannot be verified.
+# The daemon, and an instance of it: without a name, a template cannot be verified.
 lay() {
-	mkdir -p "$copy/$1"
-	for unit in "$units"/*.service "$units"/*.timer; do
-		name="$(basename "$unit" | sed 's/@\./@one./')"
-		sed "s#/usr/local/bin/tracewatch#$copy/program#" "$unit" >"$copy/$1/$name"
+	for name in tracewatch tracewatch@one; do
+		mkdir -p "$copy/$1/$name.service.d"
+		sed "s#/usr/local/bin/tracewatch#$copy/program#" "$units/tracewatch.service" >"$copy/$1/$name.service"
 	done
+	cp "$units/tracewatch@.service.d/instance.conf" "$copy/$1/tracewatch@one.service.d/"
 }
 
 # The score depends on the unit and its drop-ins only.
@@ -53,15 +53,14 @@ score() {
 }
 
 lay plain
-for unit in "$copy"/plain/*; do
+for unit in "$copy"/plain/*.service; do
 	verify "$(basename "$unit")" "$unit"
-	case $unit in *.service) score "$(basename "$unit")" "$unit" ;; esac
+	score "$(basename "$unit")" "$unit"
 done
 
 if [ "$version" -ge 253 ]; then
 	lay notify
 	for name in tracewatch tracewatch@one; do
-		mkdir "$copy/notify/$name.service.d"
 		cp "$units/50-notify-fd.conf" "$copy/notify/$name.service.d/"
 		verify "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"
 		score "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"

@@ -30,11 +30,6 @@ function dashboardQueries(): readonly string[] {
 	return panels.flatMap(({ targets }) => targets.map(({ expr }) => expr))
 }
 
-test('default: the dashboard is what scripts/dashboard.js makes', async () => {
-	await run(process.execPath, [join(root, 'scripts/dashboard.js'), '--check'])
-	expect(dashboardQueries().length).toBeGreaterThan(15)
-})
-
 test('default: the rules are right, and report what their tests say', async () => {
 	if (!isHere('promtool')) return
 	const checked = await run('promtool', ['check', 'rules', join(monitoring, 'alerts.yaml')])
@@ -111,6 +106,7 @@ test('behavior: every query finds something in a real Prometheus that scrapes a 
 	await node.send({ from: other, to: treasury, valueWei: 1n })
 	await hook.until(1)
 	const prometheus = await startPrometheus(`127.0.0.1:${String(port)}`)
+	expect(dashboardQueries().length).toBeGreaterThan(15)
 	const fill = (expr: string) => expr.replaceAll('$network', '.*').replaceAll('$receiver', '.*')
 	for (const expr of dashboardQueries().map(fill)) {
 		// A rate needs two scrapes.

@@ -10,37 +10,11 @@ function linesOf(name: string): string[] {
 		.filter((line) => line !== '' && !line.startsWith('#'))
 }
 
-/** What a service of this kind must not be able to do: everything from the first line about files on. */
-function hardeningOf(lines: readonly string[]): string[] {
-	return lines.slice(lines.indexOf('DynamicUser=yes')).filter((line) => !/^\[Install\]|^WantedBy=/.test(line))
-}
-
 const daemon = linesOf('tracewatch.service')
 
 describe('the units', () => {
-	test('default: an instance is the daemon with its name in configuration, state and secrets', () => {
-		const instance = daemon.map((line) =>
-			line
-				.replace('Description=tracewatch,', 'Description=tracewatch %i,')
-				.replace('StateDirectory=tracewatch', 'StateDirectory=tracewatch-%i')
-				.replace('ConfigurationDirectory=tracewatch', 'ConfigurationDirectory=tracewatch/%i')
-				.replace('/etc/tracewatch/secrets', '/etc/tracewatch/%i/secrets'),
-		)
-		expect(linesOf('tracewatch@.service')).toEqual(instance)
-	})
-
-	test('default: a single poll is confined as the daemon is', () => {
-		expect(hardeningOf(linesOf('tracewatch-once.service'))).toEqual(hardeningOf(daemon))
-	})
-
 	test('behavior: every line of every unit stands below a reason', () => {
-		for (const name of [
-			'tracewatch.service',
-			'tracewatch@.service',
-			'tracewatch-once.service',
-			'tracewatch-once.timer',
-			'50-notify-fd.conf',
-		]) {
+		for (const name of ['tracewatch.service', '50-notify-fd.conf', 'tracewatch@.service.d/instance.conf']) {
 			const blocks = read(name).split('\n\n')
 			const bare = blocks.filter((block) => !block.includes('#') && !/^\[(Install|Unit)\]/.test(block.trim()))
 			expect(bare, name).toEqual([])

@@ -78,7 +78,10 @@ secrets() { # FOLDER
 }
 
 touch $got
-install -m 0644 $repo/systemd/*.service $repo/systemd/*.timer /etc/systemd/system/
+for name in tracewatch tracewatch@; do
+	install -m 0644 $repo/systemd/tracewatch.service "/etc/systemd/system/$name.service"
+done
+cp -R "$repo/systemd/tracewatch@.service.d" /etc/systemd/system/
 generation="$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')"
 if [ "$generation" -ge 253 ]; then
 	for name in tracewatch tracewatch@; do
@@ -274,22 +277,6 @@ instances() {
 	unit=tracewatch.service
 }
 
-by_timer() {
-	unit=tracewatch-once.service
-	pay $watched 2 >/run/paid
-	expect 'timer: a poll ends well' systemctl start $unit
-	expect 'timer: it told what there was' all_told /run/paid
-	systemctl stop world-hook
-	pay $watched 1 >/run/paid
-	expect 'timer: a receiver that is down is no failed unit' systemctl start $unit
-	systemd-run --quiet --unit=world-hook-again node $repo/test/systemd/hook.js 9000 $got
-	expect 'timer: its alert is kept and told later' within 60 \
-		sh -c "systemctl start $unit; grep -q $(cat /run/paid) $got"
-	expect 'timer: can be enabled' systemctl enable --now tracewatch-once.timer
-	systemctl disable --now tracewatch-once.timer
-	unit=tracewatch.service
-}
-
 secret_nowhere() {
 	expect 'secrets: the journal can be read' \
 		sh -c "journalctl -o export --no-pager -u 'tracewatch*' >/run/journal && test -s /run/journal"
@@ -307,7 +294,6 @@ stopped
 refused
 old_node
 instances
-by_timer
 attacked
 secret_nowhere
 expect 'exposure: as the running systemd counts it' systemd-analyze security --threshold=13 tracewatch.service

@@ -22,12 +22,10 @@ expect 'nothing is started or enabled before it is configured' not systemctl --q
 expect 'nothing runs' not is_active
 expect 'the program runs by its own Node' sh -c '! command -v node && tracewatch --version'
 expect 'the units are right' systemd-analyze verify --man=no /lib/systemd/system/tracewatch.service
-expect 'there is a manual page' sh -c 'gzip -dc /usr/share/man/man1/tracewatch.1.gz | grep -q "^.SS doctor"'
+expect 'no compiler is shipped' [ -z "$(find /usr/lib/tracewatch -ipath '*typescript*' -print -quit)" ]
 for name in alerts.yaml grafana.json; do
 	expect "monitoring is shipped: $name" [ -s /usr/share/tracewatch/monitoring/$name ]
 done
-expect 'bash completes commands' bash -c '. /usr/share/bash-completion/completions/tracewatch
-	COMP_WORDS=(tracewatch do) COMP_CWORD=1; _tracewatch 2>/dev/null; [ "${COMPREPLY[*]}" = doctor ]'
 
 # Not configured yet: what an operator meets first, in his own shell and in the journal.
 by_hand() { (cd / && env -u INVOCATION_ID "$@" 2>&1); }
@@ -90,16 +88,43 @@ expect 'and root finds it' by_hand tracewatch test-send ops
 expect 'which tells' told 3
 
 before=$(systemctl show tracewatch --property=MainPID --value)
-expect 'an upgrade installs' dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
+main_pid_is() { [ "$(systemctl show tracewatch --property=MainPID --value)" = "$1" ] && is_active; }
+# kept WORDS COMMAND...: it fails, says WORDS, and the old program runs on.
+kept() {
+	said="$1"
+	shift
+	expect "an upgrade does not end: $said" sh -c '! "$@" >/run/upgrade.log 2>&1' sh "$@"
+	expect '  it says so' grep -q "$said" /run/upgrade.log
+	expect '  and that nothing was restarted' grep -q 'NOT restarted' /run/upgrade.log
+	expect '  and the old program runs on' main_pid_is "$before"
+}
+cp /etc/tracewatch/tracewatch.yaml /run/tracewatch.yaml
+echo 'silences: []' >>/etc/tracewatch/tracewatch.yaml
+kept silences dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
+cp /run/tracewatch.yaml /etc/tracewatch/tracewatch.yaml
+# Held, so that it does not write the file anew.
+kill -STOP "$before"
+state=/var/lib/private/tracewatch/state.json
+cp -p $state /run/state.json
+sed -i '1s/^{"v":[0-9]*,/{"v":1,/' $state
+kept 'state of another version' dpkg --configure tracewatch
+cp -p /run/state.json $state
+kill -CONT "$before"
+mkdir -p /etc/credstore && echo x >/etc/credstore/tracewatch.OLD_SECRET
+kept 'mv /etc/credstore/tracewatch.OLD_SECRET /etc/tracewatch/secrets/OLD_SECRET' dpkg --configure tracewatch
+mv /etc/credstore/tracewatch.OLD_SECRET /etc/tracewatch/secrets/OLD_SECRET
+pay >>/run/paid.log 2>&1
+expect 'which still watches' within 20 told 4
+expect 'once that is done, the package is configured' dpkg --configure tracewatch
 expect 'an upgrade keeps the edited configuration' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 expect 'an upgrade restarts what ran' within 30 sh -c "systemctl --quiet is-active tracewatch &&
 	[ \"\$(systemctl show tracewatch --property=MainPID --value)\" != $before ]"
 pay >>/run/paid.log 2>&1
-expect 'and goes on from its state' within 20 told 4
+expect 'and goes on from its state' within 20 told 5
 expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-confold -i "$first"
 expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
-expect 'and tells' within 20 told 5
+expect 'and tells' within 20 told 6
 
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
