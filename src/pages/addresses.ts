@@ -12,7 +12,7 @@ export function watchesOf({ watches }: PageFacts, network: string, address: stri
 }
 
 /** The address of a watch's page. */
-export function watchPath(network: string, address: string): string {
+function watchPath(network: string, address: string): string {
 	return `/watch?network=${encodeURIComponent(network)}&address=${encodeURIComponent(address)}`
 }
 

@@ -22,7 +22,7 @@ export interface Enrolled {
 }
 
 /** `nowMs`: time of the request. Each function returns the result of its change. */
-export const acts = {
+const acts = {
 	commit: (draft: WholeDraft, step: Commit, nowMs: number) => applyCommit(draft, step, draft.coverage, nowMs),
 	enrol(draft: WholeDraft, { network, covered, backfills }: Enrolled) {
 		mustHave(network, draft.networks.get(network))

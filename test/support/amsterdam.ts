@@ -52,7 +52,7 @@ interface Made {
 
 export type AmsterdamChain = Awaited<ReturnType<typeof openAmsterdam>>
 
-export const hexOf = (n: bigint | number): Hex => `0x${n.toString(16)}`
+const hexOf = (n: bigint | number): Hex => `0x${n.toString(16)}`
 
 /** The n-th account; each has 1,000 ether before block 1. */
 export const accountOf = (n: number) => privateKeyToAccount(`0x${(0xace000 + n).toString(16).padStart(64, '0')}`)

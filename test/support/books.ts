@@ -37,7 +37,7 @@ export interface Books {
 	readonly deployments: readonly { readonly address: Address; readonly creator: Address; readonly block: bigint }[]
 }
 
-export function changeKey(address: Address, block: bigint): string {
+function changeKey(address: Address, block: bigint): string {
 	return `${address} in block ${block}`
 }
 

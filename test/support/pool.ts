@@ -8,7 +8,7 @@ import { type FaultyNode, startFaultyNode } from './faultyNode.js'
 
 export const never = new AbortController().signal
 /** Where the clock of a pool starts. */
-export const startMs = 1_000_000
+const startMs = 1_000_000
 
 export interface Pool extends Endpoints {
 	readonly nodes: readonly FaultyNode[]

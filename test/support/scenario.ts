@@ -57,7 +57,7 @@ const deployer: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
 const coinbase: Address = '0x00000000000000000000000000000000c01bba5e'
 const puppet = (nonce: bigint) => createAddress(deployer, nonce)
 
-export const cast: Cast = {
+const cast: Cast = {
 	alice: '0x70997970c51812dc3a010c7d01b50e0d17dc79c8',
 	bob: '0x3c44cdddb6a900fa2b585dd299e03d12fa4293bc',
 	dave: '0x90f79bf6eb2c4f870365e785982e1f101e93b906',

@@ -49,7 +49,7 @@ const errors = ['Reverted', 'out of gas', 'invalid opcode: INVALID', 'execution 
 const nameOf = (...parts: readonly unknown[]): Hash => `0x${digest(parts.join(' '))}`
 const addressOf = (...parts: readonly unknown[]): Address => `0x${digest(parts.join(' ')).slice(0, 40)}`
 
-export function isPrecompile(address: Address): boolean {
+function isPrecompile(address: Address): boolean {
 	return /^0x0{38}/.test(address)
 }
 

@@ -39,7 +39,7 @@ export interface TokenScenario {
 type Name = 'usd' | 'fee' | 'odd' | 'nft' | 'kitty' | 'items' | 'weth' | 'liar'
 
 export const zero: Address = `0x${'0'.repeat(40)}`
-export const feeTo: Address = '0x00000000000000000000000000000000000fee00'
+const feeTo: Address = '0x00000000000000000000000000000000000fee00'
 const gas = 400_000n
 
 interface Step {

@@ -12,7 +12,7 @@ export function quoted(text: string): string {
 }
 
 /** Writes control characters and direction marks as escapes, as JSON does. */
-export function visible(text: string): string {
+function visible(text: string): string {
 	return text.replace(/[\p{Cc}\p{Zl}\p{Zp}\u202a-\u202e\u2066-\u2069]/gu, (char) => {
 		const short = { '\n': '\\n', '\r': '\\r', '\t': '\\t' }[char]
 		return short ?? `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`

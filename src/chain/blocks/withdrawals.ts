@@ -44,7 +44,7 @@ export interface WithdrawalLists extends WithdrawalRules {
 }
 
 /** Whether this block, or others like it, may pay withdrawals in the chain's coin. */
-export function mayPay({ areCoins }: WithdrawalRules, { withdrawals = [], withdrawalsRoot }: Header): boolean {
+function mayPay({ areCoins }: WithdrawalRules, { withdrawals = [], withdrawalsRoot }: Header): boolean {
 	return areCoins && (withdrawals.length > 0 || withdrawalsRoot === emptyRoot)
 }
 

@@ -15,7 +15,7 @@ export interface Bounds {
 }
 
 /** Some megabytes of JSON, of which each costs eight of memory while it is parsed. */
-export const mostRows = 4_000
+const mostRows = 4_000
 const STREAK_TO_GROW = 4
 const STREAK_AFTER_REFUSAL = -12
 

@@ -71,7 +71,7 @@ export function changesIn(raw: unknown, { number, accessListHash, txHashes }: Bl
 }
 
 /** The hash of the list of accounts, each in the order that EIP-7928 demands. */
-export function hashOf(accounts: readonly Account[]): Hash {
+function hashOf(accounts: readonly Account[]): Hash {
 	const changes = (list: readonly Change[]) => byIndex(list).map(({ index, value }) => [word(index), shortHex(value)])
 	const encoded = accounts
 		.toSorted((a, b) => (a.address < b.address ? -1 : 1))

@@ -140,7 +140,7 @@ function addressesIn(raw: unknown): readonly Address[] {
 }
 
 /** Addresses that the code pushes as constants: 14 to 32 bytes, since compilers leave out zeros at the front. */
-export function constantsIn(code: Hex): ReadonlySet<Address> {
+function constantsIn(code: Hex): ReadonlySet<Address> {
 	const found = new Set<Address>()
 	for (let at = 2; at < code.length; at += 2) {
 		const operation = Number.parseInt(code.slice(at, at + 2), 16)

@@ -32,7 +32,7 @@ export function matters(frame: PlacelessFrame, addresses: AddressSet): boolean {
  * Whether a frame belongs into the book of one of the addresses, or is one of their calls. This includes a
  * self-destruct that moves nothing, because it may burn coins.
  */
-export function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
+function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
 	return matters(frame, addresses) || (touches(frame, addresses) && frame.type === 'suicide')
 }
 

@@ -154,7 +154,7 @@ function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame
  * Payer and payee, by one rule for all nodes: call from/to, creation from/created, self-destruct address/heir, reward
  * author. A failed creation created nothing, whatever `result` says.
  */
-export function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: Address | null } {
+function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: Address | null } {
 	switch (type) {
 		case 'create':
 		case 'create2': {

@@ -60,7 +60,7 @@ export function fewOf(track: Track): number | null {
 }
 
 /** Ends the requests under way; answers that came stay. */
-export function leave(track: Track, reason?: unknown): void {
+function leave(track: Track, reason?: unknown): void {
 	for (const piece of track.pieces) if (!hasCome(piece)) drop(piece, reason)
 	uncutEnd(track)
 }
@@ -99,7 +99,7 @@ export function splitNext({ pieces }: Track, blocks: number): void {
 	pieces.splice(0, 1, { span: first, reading: null }, ...(rest === null ? [] : [{ span: rest, reading: null }]))
 }
 
-export function hasCome({ reading }: Piece): boolean {
+function hasCome({ reading }: Piece): boolean {
 	return reading?.hasCome ?? false
 }
 

@@ -5,7 +5,7 @@ import type { Address } from '../../model/glossary.js'
 /** Transactions that also stand in an earlier block of the chain, by `occurrenceOf`. */
 export type Repeats = ReadonlySet<string>
 
-export const noRepeats: Repeats = new Set()
+const noRepeats: Repeats = new Set()
 
 export function occurrenceOf(txHash: string, blockNumber: bigint): string {
 	return `${txHash} ${blockNumber}`

@@ -3,11 +3,11 @@
 import { asksForContracts } from '../../kinds/all.js'
 import type { WatchRules } from '../../model/watch.js'
 
-export const provedOfContracts =
+const provedOfContracts =
 	'the listed slots, functions and lists did not move unexplained; other slots, and a value that is set and set back ' +
 	'within one block, are not seen'
 
-export const privateContracts =
+const privateContracts =
 	'none is read on a private network, since that names its address: `control` and `code` are not reported'
 
 /** Null: no watch of the network asks for `control` or `code`. */

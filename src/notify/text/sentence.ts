@@ -111,6 +111,6 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 }
 
 /** `Treasury received 1.5 ETH from 0x1234…abcd`; a label replaces an address where there is one. */
-export function happening(data: AlertData): string {
+function happening(data: AlertData): string {
 	return recordOf(data.kind).sentence(data)
 }

@@ -11,7 +11,7 @@ import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 
 export const at = (n: number): Address => `0x${(0xc0de000000 + n).toString(16).padStart(40, '0')}`
 export const [ruled, admin] = [at(1), at(2)]
-export const someone = (digit: string): Address => `0x${digit.repeat(40)}`
+const someone = (digit: string): Address => `0x${digit.repeat(40)}`
 export const [a, b, c, d] = [someone('a'), someone('b'), someone('c'), someone('d')]
 
 export const slots = {

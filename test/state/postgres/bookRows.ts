@@ -1,5 +1,4 @@
 // Books for tests of the rows that hold them.
-import { createHash } from 'node:crypto'
 import { onTestFinished } from 'vitest'
 import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
@@ -18,11 +17,6 @@ export function addressOf(n: number): Address {
 /** An account of up to ten coins. */
 export function bookOf(n: number, block: number): Book {
 	return { block: BigInt(block), balanceWei: (BigInt(n) * 0x9e3779b97f4a7c15n) % 10n ** 19n, movedWei: 0n, code: null }
-}
-
-/** As of a hash of code: its first 8 bytes. */
-export function hashOf(n: number): string {
-	return createHash('sha256').update(String(n)).digest('hex').slice(0, 16)
 }
 
 export async function opened(url: string, clock: () => number = Date.now): Promise<Store> {
