@@ -12,7 +12,8 @@ make_machine 3g
 mkdir "$work/stage/next"
 node "$repo/scripts/package.js" --out "$work/stage" >/dev/null
 (umask 077 && TZ=Asia/Tokyo node "$repo/scripts/package.js" --out "$work/stage/next" >/dev/null)
-cmp "$work/stage/SHA256SUMS" "$work/stage/next/SHA256SUMS" || { echo 'FAILED  the same source gave other bytes' && exit 1; }
+cmp "$work/stage/SHA256SUMS" "$work/stage/next/SHA256SUMS" ||
+	{ echo 'FAILED  the same source gave other bytes' && exit 1; }
 (cd "$work/stage" && sha256sum --quiet --check SHA256SUMS)
 rm "$work"/stage/next/*
 # The same, called newer: an upgrade.
