@@ -102,11 +102,12 @@ export async function startProxy(target, delayMs = 0) {
 	const exchanges = []
 	const headers = { 'content-type': 'application/json' }
 	const server = await listen(async (request, response) => {
+		const fromMs = performance.now()
 		if (delayMs > 0) await sleep(delayMs)
 		const answered = await pool.request({ method: 'POST', path: '/', headers, body: request })
 		const answer = await answered.body.text()
 		const methods = [JSON.parse(request)].flat().map(({ method }) => method)
-		exchanges.push({ request, answer, methods })
+		exchanges.push({ request, answer, methods, fromMs, toMs: performance.now() })
 		response.writeHead(answered.statusCode, headers).end(answer)
 	})
 	const take = () => exchanges.splice(0)
