@@ -46,22 +46,23 @@ export function isIn({ from, to }: Span): (entry: Announcement) => boolean {
 
 /**
  * Judges against the state of the moment and commits under the lock. `concerns`: the announcements that the judgement
- * depends on, beside those that it changes.
+ * depends on, beside those that it changes. Resolves to the judgement that was committed.
  */
 export async function judgeAndCommit<T extends { readonly difference: Difference | null }>(
 	committed: Committed,
 	concerns: (entry: Announcement) => boolean,
 	judge: (state: NetworkState) => Promise<T>,
 	commit: (judged: T) => Promise<void>,
-): Promise<void> {
-	for (let isDone = false; !isDone; ) {
+): Promise<T> {
+	for (;;) {
 		const { state } = committed
 		const judged = await judge(state)
-		isDone = await committed.locked(async () => {
+		const isDone = await committed.locked(async () => {
 			const changes = judged.difference?.announcements ?? []
 			if (!isUnchanged(state.announcements, committed.state.announcements, { concerns, changes })) return false
 			await commit(judged)
 			return true
 		})
+		if (isDone) return judged
 	}
 }

@@ -8,7 +8,7 @@ import { draftOf } from '../audit/booksDraft.js'
 import { closeBooks } from '../audit/closeBooks.js'
 import { signalWithin } from '../base/waits/deadline.js'
 import { movementsOf, summed } from '../core/ledger/books.js'
-import type { Difference } from '../core/reconcile/reconcile.js'
+import { noDifference } from '../core/reconcile/reconcile.js'
 import { announcedIn } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
 import type { Balances } from '../model/books.js'
@@ -16,21 +16,17 @@ import type { BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { NetworkState } from '../model/state.js'
 import type { UnprovedBlock } from '../model/token.js'
-import type { Backfill } from '../model/watch.js'
+import type { Backfill, WatchIndex } from '../model/watch.js'
 import { withProof } from './auditing/keepBooks.js'
+import type { Looked } from './conclude.js'
 import { reconcileWith } from './look/answers.js'
 import { sightOfFindings } from './look/findingAlerts.js'
-import type { LookContext } from './look/look.js'
-import type { PollPorts } from './pollSession.js'
+import type { PollConfig, PollPorts } from './pollSession.js'
 
 interface Unkept {
 	readonly part: Part
 	readonly addresses: readonly Address[]
 	readonly why: 'backfill' | 'self-destruct'
-	readonly context: LookContext
-	readonly state: NetworkState
-	/** What the look at the part leads to. */
-	readonly before: Difference
 }
 
 /** Most addresses whose balances are compared: one request. */
@@ -41,46 +37,51 @@ const MOST_MS = 4_000
 /** The balances after the last part of a backfill; its addresses are the same list until it ends. */
 const closings = new WeakMap<readonly Address[], { readonly hash: string; readonly balances: Balances }>()
 
-/** The difference with what balances show, and the blocks that they do not prove. */
-export interface Weighed {
-	readonly difference: Difference
-	readonly unproved: readonly UnprovedBlock[]
-}
-
-type Looked = Omit<Unkept, 'addresses' | 'why'>
-
-export async function proveBackfill(
-	looked: Looked,
-	{ addresses }: Pick<Backfill, 'addresses'>,
-	ports: PollPorts,
-	signal: AbortSignal,
-): Promise<Weighed> {
-	const { from, to } = looked.part.span
-	if (ports.audit?.auditor != null) return await weigh({ ...looked, addresses, why: 'backfill' }, ports, signal)
-	return { difference: looked.before, unproved: [{ number: from, to, why: 'backfill' }] }
-}
-
-/** Where books are kept, they prove it. */
-export async function proveBlankEnds(looked: Looked, ports: PollPorts, signal: AbortSignal): Promise<Weighed> {
-	const { part, context } = looked
-	let { before: difference } = looked
-	const unproved: UnprovedBlock[] = []
-	for (const [number, addresses] of ports.audit?.auditor == null ? blankEnds(part, context) : []) {
+/** What balances must prove of a part that was looked at. Where books are kept, they prove new blocks. */
+export function toProve(
+	part: Part,
+	{ watches }: Pick<PollConfig, 'watches'>,
+	job: Backfill | undefined,
+	{ audit }: PollPorts,
+): readonly Unkept[] {
+	if (job !== undefined) return [{ part, addresses: job.addresses, why: 'backfill' }]
+	if (audit?.auditor != null) return []
+	return [...blankEnds(part, watches)].flatMap(([number, addresses]) => {
 		const last = part.blocks.get(number)
-		if (last === undefined) continue
+		if (last === undefined) return []
 		const transactions = part.transactions.filter(({ block }) => block.number === number)
 		const blocks = new Map([[number, last]])
-		const own = { ...part, span: { from: number, to: number }, last, parentHash: last.parentHash, blocks, transactions }
-		const one = { ...looked, part: own, before: difference, addresses: [...addresses], why: 'self-destruct' } as const
-		const weighed = await weigh(one, ports, signal)
+		const span = { from: number, to: number }
+		const own = { ...part, span, last, parentHash: last.parentHash, blocks, transactions }
+		return [{ part: own, addresses: [...addresses], why: 'self-destruct' }]
+	})
+}
+
+/**
+ * What balances show of a part whose alerts are committed, and the blocks that they do not prove. `announced`: what was
+ * committed, since the state forgets announcements of old blocks at once.
+ */
+export async function proved(
+	unkept: readonly Unkept[],
+	{ part, context, difference: { announcements: announced } }: Looked,
+	state: NetworkState,
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<Looked> {
+	const own = announced.map((entry) => [entry.id, entry] as const)
+	const announcements = own.length === 0 ? state.announcements : new Map([...state.announcements, ...own])
+	const unproved: UnprovedBlock[] = []
+	let difference = noDifference
+	for (const one of unkept) {
+		const weighed = await weigh(one, { context, difference }, { ...state, announcements }, ports, signal)
 		difference = weighed.difference
 		unproved.push(...weighed.unproved)
 	}
-	return { difference, unproved }
+	return { part, context, difference, unproved }
 }
 
 /** The watched contracts, by block, whose self-destruct has neither heir nor amount. */
-function blankEnds({ transactions }: Part, { watches }: LookContext): ReadonlyMap<bigint, ReadonlySet<Address>> {
+function blankEnds({ transactions }: Part, watches: WatchIndex): ReadonlyMap<bigint, ReadonlySet<Address>> {
 	const ends = new Map<bigint, Set<Address>>()
 	for (const { block, frames, succeeded } of transactions) {
 		for (const { type, from, to, valueWei, error } of succeeded === false ? [] : frames) {
@@ -93,15 +94,18 @@ function blankEnds({ transactions }: Part, { watches }: LookContext): ReadonlyMa
 }
 
 async function weigh(
-	{ part, addresses, context, state, before, why }: Unkept,
+	{ part, addresses, why }: Unkept,
+	{ context, difference: before }: Pick<Looked, 'context' | 'difference'>,
+	state: NetworkState,
 	ports: PollPorts,
 	outer: AbortSignal,
-): Promise<Weighed> {
+): Promise<Required<Pick<Looked, 'difference' | 'unproved'>>> {
 	const { audit, chain } = ports
 	const { span, last } = part
 	const unproved = (from: bigint, to: bigint): UnprovedBlock => ({ number: from, to, why })
 	const nothing = { difference: before, unproved: [unproved(span.from, span.to)] }
 	if (audit === undefined || audit.accounts.isPrivate || part.unread !== undefined) return nothing
+	if (why === 'backfill' && audit.auditor === null) return nothing
 	if (addresses.length > MOST_ADDRESSES) return nothing
 	const { accounts } = audit
 	const signal = signalWithin(MOST_MS, outer)

@@ -1,6 +1,7 @@
 import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { isOpen, mostGaps, unaccepted } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
+import { noDifference } from '../core/reconcile/reconcile.js'
 import { lengthOf } from '../core/spans.js'
 import { targetOf } from '../core/target.js'
 import { RpcError, type RpcErrorKind } from '../errors.js'
@@ -15,8 +16,8 @@ import { conclude, type Looked, noteDisagreement } from './conclude.js'
 import { hasStayed, passGap } from './gaps/passGap.js'
 import { addressesOf, look } from './look/look.js'
 import { backfillSet, contextOf } from './look/lookContext.js'
-import { movedOn, type PollPorts, type PollSession, refOf, type Step } from './pollSession.js'
-import { proveBackfill, proveBlankEnds } from './proveBackfill.js'
+import { movedOn, type PollPorts, type PollSession, refOf, type Step, write } from './pollSession.js'
+import { proved, toProve } from './proveBackfill.js'
 import { handContested } from './secondReading.js'
 
 /** The step to commit after the blocks up to `last`, inclusive, were looked at. */
@@ -57,21 +58,7 @@ export async function scan(
 		checkLogs(part, isNew && unaccepted(session.state.gaps) < mostGaps)
 		await checkFollows(session, part, ports, signal)
 		isTaking = true
-		const judge = async (state: NetworkState): Promise<Looked> => {
-			const context = contextOf(session, ports, { backfill, isSecondLook })
-			const difference = await look(part, state.announcements, context, ports.chain, signal)
-			const looked = { part, context, state, before: difference }
-			const prove =
-				job === undefined ? proveBlankEnds(looked, ports, signal) : proveBackfill(looked, job, ports, signal)
-			return { part, context, ...(await prove) }
-		}
-		await judgeAndCommit(session.committed, isIn(part.span), judge, async (looked) => {
-			const step = stepOf(refOf(part.last))
-			isHanded = isSecondLook && handContested(looked, step, ports)
-			if (isHanded) return
-			if (isSecondLook) noteDisagreement(session, part, looked.difference, ports)
-			await conclude(session, looked, step, ports)
-		})
+		isHanded = await takePart(session, part, { stepOf, job, isSecondLook }, ports, signal)
 		if (isHanded) return
 		session.blocks += lengthOf(part.span)
 		if (isNew) await takeEarly(session, ports, signal)
@@ -122,6 +109,39 @@ export async function scan(
 			left.release()
 		}
 	}
+}
+
+/**
+ * Commits what a part shows, with its step. Alerts do not wait for balances: they are committed alone, and the step
+ * follows with the proof; after a kill between the two the part is read again. Resolves to whether the auditor has to
+ * judge the part instead.
+ */
+async function takePart(
+	session: PollSession,
+	part: Part,
+	{ stepOf, job, isSecondLook }: Pick<Scan, 'stepOf'> & { job: Backfill | undefined; isSecondLook: boolean },
+	ports: PollPorts,
+	signal: AbortSignal,
+): Promise<boolean> {
+	const step = stepOf(refOf(part.last))
+	const backfill = job === undefined ? null : backfillSet(job)
+	const unkept = toProve(part, session.config, job, ports)
+	let isHanded = false
+	const judge = async ({ announcements }: NetworkState): Promise<Looked> => {
+		const context = contextOf(session, ports, { backfill, isSecondLook })
+		return { part, context, difference: await look(part, announcements, context, ports.chain, signal) }
+	}
+	const shown = await judgeAndCommit(session.committed, isIn(part.span), judge, async (looked) => {
+		isHanded = isSecondLook && handContested(looked, step, ports)
+		if (isHanded) return
+		if (isSecondLook) noteDisagreement(session, part, looked.difference, ports)
+		if (unkept.length === 0) await conclude(session, looked, step, ports)
+		else if (looked.difference !== noDifference) await write(session, {}, looked.difference, ports)
+	})
+	if (isHanded || unkept.length === 0) return isHanded
+	const prove = (state: NetworkState) => proved(unkept, shown, state, ports, signal)
+	await judgeAndCommit(session.committed, isIn(part.span), prove, (looked) => conclude(session, looked, step, ports))
+	return false
 }
 
 /** The errors with which endpoints answer requests for a block that does not exist. */

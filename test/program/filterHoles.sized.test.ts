@@ -12,6 +12,8 @@ interface Case {
 	/** Whether the blocks come while the program is stopped, instead of before its first start. */
 	readonly isCatchUp?: boolean
 	readonly setting?: string
+	/** Whether the program is killed when it has sent the alerts of the rows, before any balance is answered. */
+	readonly isKilled?: boolean
 	/** The node has no state of old blocks. */
 	readonly isPruned?: boolean
 	readonly isFound: boolean
@@ -20,6 +22,7 @@ interface Case {
 
 const cases: readonly Case[] = [
 	{ name: 'in a backfill, with books', isFound: true, says: /books: closed up to block/ },
+	{ name: 'in a backfill that is killed before its proof', isKilled: true, isFound: true, says: /books: closed up to/ },
 	{ name: 'in a catch-up, with books', isCatchUp: true, isFound: true, says: /books: closed up to block/ },
 	{
 		name: 'in a backfill whose state the node has pruned',
@@ -42,17 +45,19 @@ const cases: readonly Case[] = [
 	},
 ]
 
-test.each(sized(cases.slice(0, 1), cases))(
+test.each(sized(cases.slice(0, 2), cases))(
 	'rows that trace_filter lacks $name: the payment is found, or not proved',
 	async (one) => {
 		const node = await startTestAnvil()
 		const missing = new Set<number>()
 		const pruned = new Set<unknown>()
+		let balances = Promise.resolve()
 		const gateway = await startDialectGateway(node.url, {
-			twist(method, params, result) {
+			async twist(method, params, result) {
 				if (method === 'trace_filter')
 					return (result as { blockNumber: number }[]).filter(({ blockNumber }) => !missing.has(blockNumber))
 				const isState = method === 'eth_getBalance' || method === 'eth_call'
+				if (isState) await balances
 				const { blockHash = params[1] } = Object(params[1]) as { blockHash?: unknown }
 				return isState && pruned.has(blockHash) ? null : undefined
 			},
@@ -84,6 +89,17 @@ test.each(sized(cases.slice(0, 1), cases))(
 			const quantity = `0x${number.toString(16)}`
 			const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [quantity, false])
 			pruned.add(quantity).add(hash)
+		}
+		if (one.isKilled) {
+			let answer = () => {}
+			balances = new Promise((resolve) => {
+				answer = resolve
+			})
+			const running = here.start(['run'])
+			await hook.until(() => hook.hits.length > 0)
+			await running.stop('SIGKILL')
+			answer()
+			expect((await here.run(['status'])).stdout).not.toContain('not proved')
 		}
 		await once()
 		await once()
