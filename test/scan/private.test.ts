@@ -5,12 +5,17 @@ import { assemble } from '../support/assembler.js'
 import { startEar } from '../support/ear.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
-test.each([true, false])('isPrivate %s: whether the provider can learn what is watched', async (isPrivate) => {
+test.each([
+	{ isPrivate: true, source: 'auto' },
+	{ isPrivate: true, source: 'debug_traceBlockByNumber' },
+	{ isPrivate: false, source: 'auto' },
+] as const)('isPrivate $isPrivate, $source: whether the provider can learn what is watched', async (choice) => {
+	const { isPrivate, source } = choice
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const ear = await startEar(node.url)
 	const [from, to] = (await node.accounts()) as [Address, Address]
-	const bench = await openBench({ urls: [ear.url], watches: [watchOf(to)], isPrivate })
+	const bench = await openBench({ urls: [ear.url], watches: [watchOf(to)], ...choice })
 	onTestFinished(() => bench.close())
 	await bench.settle()
 	const hashes = []
@@ -31,6 +36,7 @@ test.each([true, false])('isPrivate %s: whether the provider can learn what is w
 	])
 	const everything = ear.heard.join('\n').toLowerCase()
 	const traces = [to.slice(2), ...hashes, deploy].filter((one) => everything.includes(one.toLowerCase()))
+	if (source !== 'auto') expect(everything).not.toMatch(/trace_(filter|block"|transaction)/)
 	if (isPrivate) expect(traces).toEqual([])
 	else expect(traces.length).toBeGreaterThan(0)
 })

@@ -12,13 +12,16 @@ import { probeDebug } from './probeDebug.js'
 import { probeFailures } from './probeFailures.js'
 import { filterNotAsked, probeFilter } from './probeFilter.js'
 import { probeTransaction } from './probeTransaction.js'
-import { probeWholeBlocks } from './probeWholeBlocks.js'
+import { blocksNotAsked, probeWholeBlocks } from './probeWholeBlocks.js'
 
 /** A source that the operator chose is used as it is. */
 export type SourceSetting = 'auto' | SourceName
 
-/** `whole blocks`: no request about addresses or single transactions, not even unrelated ones. */
-export type ProbeSetting = SourceSetting | 'whole blocks'
+/**
+ * `whole blocks`: no request about addresses or single transactions, not even unrelated ones; `by debug`: by
+ * debug_traceBlockByNumber alone.
+ */
+export type ProbeSetting = SourceSetting | 'whole blocks' | 'whole blocks by debug'
 
 export interface ProbeQuestion {
 	readonly setting: ProbeSetting
@@ -87,9 +90,10 @@ async function probeTraces(
 	{ setting, head, blocks, basics }: TraceQuestion,
 	signal: AbortSignal,
 ): Promise<Omit<Capabilities, keyof Basics>> {
-	const isPrivate = setting === 'whole blocks'
+	const isByDebug = setting === 'whole blocks by debug'
+	const isPrivate = setting === 'whole blocks' || isByDebug
 	const [block, tree] = await Promise.all([
-		probeWholeBlocks(rpc, head, blocks, signal),
+		isByDebug ? blocksNotAsked : probeWholeBlocks(rpc, head, blocks, signal),
 		isPrivate ? notAsked : probeTransaction(rpc, blocks, signal),
 	])
 	const specimens = block.specimens

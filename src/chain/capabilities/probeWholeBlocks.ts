@@ -30,7 +30,7 @@ export async function probeWholeBlocks(
 			// That one block cannot be traced says nothing about others.
 			const [answer] = await rpc.batch([callOf({ number: head })], signal).catch((error: unknown) => [error])
 			if (answer instanceof Error && !isOfBlock(answer)) throw answer
-			return { ...nothingFound, finding: notAsked }
+			return blocksNotAsked
 		}
 		const answered = await askOfEach(rpc, blocks, callOf, signal)
 		const specimens: Specimen[] = []
@@ -57,6 +57,7 @@ export async function probeWholeBlocks(
 }
 
 const nothingFound = { specimens: [], rewards: 'none' } as const
+export const blocksNotAsked: BlockFindings = { ...nothingFound, finding: notAsked }
 
 async function checkSpecimen(
 	rpc: Rpc,

@@ -8,7 +8,7 @@ import type { Limits } from '../limits/limits.js'
 import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
-import { permitted } from './permitted.js'
+import { permitted, type SourceChoice } from './permitted.js'
 import { type ProbeSetting, probe } from './probe.js'
 import { createProbeCache, type ProbeCache } from './probeCache.js'
 
@@ -61,9 +61,14 @@ export interface RegistryOptions {
 	readonly log: Log
 }
 
+function choiceOf(setting: ProbeSetting): SourceChoice {
+	if (setting === 'whole blocks') return { setting: 'auto', isPrivate: true }
+	if (setting === 'whole blocks by debug') return { setting: 'debug_traceBlockByNumber', isPrivate: true }
+	return { setting, isPrivate: false }
+}
+
 export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOptions): CapabilitiesRegistry {
-	const isPrivate = setting === 'whole blocks'
-	const choice = { setting: isPrivate ? 'auto' : setting, isPrivate } as const
+	const choice = choiceOf(setting)
 	const entries = new Map<Limits, Entry>()
 	const running = new Map<Limits, { readonly entry: Promise<Entry>; readonly signal: AbortSignal }>()
 
