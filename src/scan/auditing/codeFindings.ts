@@ -1,4 +1,4 @@
-import { alertId } from '../../core/alerts/alertId.js'
+import { alertId, type Repeats } from '../../core/alerts/alertId.js'
 import { shownChanges } from '../../core/control/changedSlots.js'
 import { traceText } from '../../core/events/events.js'
 import { isFirstForwarded, type JudgedCode, judgeCode } from '../../core/events/foreignCode.js'
@@ -17,6 +17,7 @@ import { isIn, judgeAndCommit } from '../committed.js'
 import { reconcileWith } from '../look/answers.js'
 import { sightOfFindings } from '../look/findingAlerts.js'
 import { contextOf } from '../look/lookContext.js'
+import { repeatsOf } from '../look/repeats.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { CodeAudit } from './codeAudit.js'
 import { type Codes, type Facets, knowledgeOf, parentOf, readCodes, reportedChanges } from './codeKnowledge.js'
@@ -88,21 +89,30 @@ export async function readOne(one: RanInTransaction, judging: Judging, isLast: b
 	return ran
 }
 
-/** The tree, or after it could not be read again and again, the frames of the watches as the scanner sees them. */
-async function transactionOf(one: RanInTransaction, { session, ports, transaction, signal }: Judging, isLast: boolean) {
+/** The tree; in its place the frames of the watches as the scanner sees them, if it cannot be read again and again. */
+async function transactionOf(one: RanInTransaction, judging: Judging, isLast: boolean) {
 	try {
-		return await transaction(one.txHash)
+		const found = await judging.transaction(one.txHash)
+		if (found === null || found.block.hash === one.hash) return found
+		// One hash may stand in two blocks of the chain (Celo, Cronos), and the node gives one of them by hash.
+		return await transactionIn(one, judging)
 	} catch (error) {
 		if (!isLast || !(error instanceof RpcError)) throw error
-		const span = { from: one.number, to: one.number }
-		const addresses = ports.audit.code.gate.on(session.config.watches)
-		for await (const { transactions, blocks } of ports.chain.walk(span, addresses, signal)) {
-			const trace = transactions.find(({ txHash }) => txHash === one.txHash)
-			const block = blocks.get(one.number)
-			if (trace !== undefined && block !== undefined) return { trace, block }
-		}
-		throw error
+		const found = await transactionIn(one, judging)
+		if (found === null) throw error
+		return found
 	}
+}
+
+async function transactionIn(one: RanInTransaction, { session, ports, signal }: Judging) {
+	const span = { from: one.number, to: one.number }
+	const addresses = ports.audit.code.gate.on(session.config.watches)
+	for await (const { transactions, blocks } of ports.chain.walk(span, addresses, signal)) {
+		const trace = transactions.find(({ txHash }) => txHash === one.txHash)
+		const block = blocks.get(one.number)
+		if (trace !== undefined && block !== undefined) return { trace, block }
+	}
+	return null
 }
 
 async function verdictsOn(one: RanInTransaction, { trace, block, codes }: Ran, { session, ports, signal }: Judging) {
@@ -128,9 +138,11 @@ export async function judgeOne(one: RanInTransaction, ran: Ran | null, judging: 
 	const span = { from: number, to: number }
 	const part = { span, last: block, blocks: new Map([[number, block]]), transactions: [] }
 	const judge = async (state: NetworkState) => {
-		const { findings, contracts } = await findingsOf(judged, { trace, block, facets, session, state, ports }, signal)
+		const repeats = await repeatsOf([{ txHash: one.txHash, block }], state.announcements, part, ports.chain, signal)
+		const finding = { trace, block, facets, session, state, ports, repeats }
+		const { findings, contracts } = await findingsOf(judged, finding, signal)
 		if (findings.length === 0 && contracts.size === 0) return { difference: null, contracts }
-		const context = contextOf(session, ports, { backfill: null, isSecondLook: false })
+		const context = { ...contextOf(session, ports, { backfill: null, isSecondLook: false }), repeats }
 		const { announcements } = state
 		const judges = ({ id, txHash, alerts }: Announcement) =>
 			txHash === one.txHash && alerts[0]?.data.kind === 'code' && id.endsWith(one.contract ?? '')
@@ -197,6 +209,7 @@ interface Finding {
 	readonly trace: TxTrace
 	readonly block: Block
 	readonly facets: Facets
+	readonly repeats?: Repeats
 	readonly session: PollSession
 	readonly state: NetworkState
 	readonly ports: Ports
@@ -208,7 +221,7 @@ const MOST_REPORTED = 21
 /** What to report, and the contracts with what they learnt. */
 async function findingsOf(
 	judged: readonly JudgedCode[],
-	{ trace, block, facets, session, state, ports }: Finding,
+	{ trace, block, facets, session, state, ports, repeats = new Set() }: Finding,
 	signal: AbortSignal,
 ): Promise<{ readonly findings: readonly CodeEvent[]; readonly contracts: ReadonlyMap<Address, Contract> }> {
 	const { announcements, contracts: before } = state
@@ -238,7 +251,7 @@ async function findingsOf(
 		if (learns !== null && entry !== undefined)
 			contracts.set(contract, { ...entry, learnt: [...(entry.learnt ?? []), learns] })
 		if (!isReported) continue
-		const announced = announcements.get(alertId(network.chainId, event, contract))
+		const announced = announcements.get(alertId(network.chainId, event, contract, repeats))
 		const isNew = !isRefused && (announced === undefined || !isAnnounced(announced))
 		const learning = contracts.get(contract) ?? entry
 		let count: number | undefined
@@ -249,7 +262,8 @@ async function findingsOf(
 			count = turn.count
 		}
 		if (!isRefused) reported.set(contract, [...own, findings.length])
-		if (isNew && !changes.has(contract)) {
+		// By hash the node gives the changes of the other occurrence.
+		if (isNew && !changes.has(contract) && repeats.size === 0) {
 			const changed = await ports.audit.code.reader.changedBy(txHash, contract, signal)
 			changes.set(contract, changed)
 		}

@@ -236,6 +236,26 @@ test('default: code that a proxy forwards to for one transaction is reported whe
 	expect((await told()).map(brief)).toEqual([`b2 once ${keccak256(ruledCode)}`])
 })
 
+test('one hash in two blocks of the chain: code that ran in the second is reported, too', async () => {
+	const renamed = new Map<string, string>()
+	const twist: NonNullable<Dialect['twist']> = (_method, _params, result) => {
+		let text = JSON.stringify(result)
+		for (const [later, first] of renamed) text = text?.replaceAll(later, first)
+		return text === undefined ? undefined : JSON.parse(text)
+	}
+	const { node, send, told } = await open({}, { twist })
+	const first = await send(wallet, runs(helper))
+	const [alert] = await told()
+	const later = await send(wallet, runs(other, word(4)))
+	renamed.set(later, first)
+	const number = Number((await node.receipt(later)).blockNumber)
+	const [, second] = await told()
+	expect(second).toMatchObject({ blockNumber: number, txHash: first })
+	expect(lower(second?.codeAddress)).toBe(other)
+	const [chain, hash, place, ...rest] = alert?.id.split(':') ?? []
+	expect(second?.id).toBe([chain, hash, `${place}~${number}`, ...rest].join(':'))
+})
+
 describe('behavior: a stranger makes few alerts for nothing', () => {
 	test('the address of learnt code in the data: the alert on that code stays the only one', async () => {
 		const { send, told } = await open({})
