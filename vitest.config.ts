@@ -7,6 +7,7 @@ export const shared = {
 	testTimeout: 400_000,
 	hookTimeout: 400_000,
 	retry: 0,
+	globalSetup: ['test/support/postgresOfRun.ts'],
 	setupFiles: ['test/support/eachFile.ts'],
 	reporters: ['minimal', './scripts/page-reporter.js'],
 	silent: 'passed-only' as const,

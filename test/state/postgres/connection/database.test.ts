@@ -1,10 +1,10 @@
 import { inspect } from 'node:util'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { StateError } from '../../../../src/errors.js'
 import { peekPostgres } from '../../../../src/state/postgres/peekDatabase.js'
 import { openPostgresStore } from '../../../../src/state/postgres/postgresStore.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../../samples.js'
-import { PASSWORD, startServer } from '../server.js'
+import { PASSWORD, startOwnServer, startServer } from '../server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -50,8 +50,9 @@ describe.skipIf(server === null)('a database', () => {
 
 	test('error: a user without rights', async () => {
 		await server.fresh('guarded')
-		await server.sql(`create role guest login password 'CANARY-pw'`)
-		const error = await refusal(server.url('guarded').replace(/tester:[^@]*@/, 'guest:CANARY-pw@'))
+		const guest = server.named('guest')
+		await server.sql(`create role ${guest} login password 'CANARY-pw'`)
+		const error = await refusal(server.url('guarded').replace(/tester:[^@]*@/, `${guest}:CANARY-pw@`))
 		expect(error.message).toMatch(
 			new RegExp(`^cannot use the state in the database at ${host}: this user may not .*CREATE`),
 		)
@@ -59,7 +60,7 @@ describe.skipIf(server === null)('a database', () => {
 	})
 
 	test('error: text in an encoding that cannot hold every label', async () => {
-		await server.sql(`create database latin encoding 'LATIN1' template template0`)
+		await server.sql(`create database ${server.named('latin')} encoding 'LATIN1' template template0`)
 		expect(await refusal(server.url('latin'))).toMatchObject({
 			reason: 'mismatch',
 			message: expect.stringContaining('UTF8'),
@@ -101,8 +102,8 @@ describe.skipIf(server === null)('a database', () => {
 
 	test('behavior: what is acknowledged is on disk, also where the database is set to be careless', async () => {
 		const url = await server.fresh('careless')
-		await server.sql('alter database careless set synchronous_commit = off')
-		await server.sql(`alter database careless set default_transaction_isolation = 'serializable'`)
+		await server.sql(`alter database ${server.named('careless')} set synchronous_commit = off`)
+		await server.sql(`alter database ${server.named('careless')} set default_transaction_isolation = 'serializable'`)
 		const store = await openPostgresStore(url, options)
 		await store.acquireLease('ethereum')
 		// What a commit runs under is told by the commit itself.
@@ -124,19 +125,22 @@ describe.skipIf(server === null)('a database', () => {
 	})
 
 	test('behavior: what a poll writes and reads does not grow with the number of watches', async () => {
-		const url = await server.fresh('size')
+		// What the files beside this one write goes into the same log of a server.
+		const own = await startOwnServer()
+		onTestFinished(() => own.stop())
+		const url = await own.fresh('size')
 		// What the database tidies by itself, a minute after so many rows, is no work of a poll.
-		await server.sql('alter system set autovacuum = off')
-		await server.sql('select pg_reload_conf()')
-		await expect.poll(() => server.sql('show autovacuum')).toEqual([{ autovacuum: 'off' }])
+		await own.sql('alter system set autovacuum = off')
+		await own.sql('select pg_reload_conf()')
+		await expect.poll(() => own.sql('show autovacuum')).toEqual([{ autovacuum: 'off' }])
 		const store = await openPostgresStore(url, options)
 		await store.acquireLease('ethereum')
 		await store.commit(commitOf({ checkpoint: blockOf(0) }))
 
 		async function written(polls: number): Promise<number> {
 			const at = async () =>
-				Number((await server?.sql<{ at: string }>(`select pg_current_wal_insert_lsn() - '0/0' as at`))?.[0]?.at)
-			await server?.sql('checkpoint')
+				Number((await own.sql<{ at: string }>(`select pg_current_wal_insert_lsn() - '0/0' as at`))[0]?.at)
+			await own.sql('checkpoint')
 			// The first change of a page after a checkpoint writes all of that page.
 			for (let warm = 0; warm < 2; warm++) await store.commit(commitOf({ checkpoint: blockOf(1) }))
 			const before = await at()

@@ -19,7 +19,7 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 	/** An empty database of the superuser, with a role of ours and one of someone else that may both create in it. */
 	async function shared() {
 		count += 1
-		const name = `shared${count}`
+		const name = server?.named(`shared${count}`) ?? ''
 		await server?.fresh(name)
 		for (const role of ['ours', 'theirs']) {
 			await sql(

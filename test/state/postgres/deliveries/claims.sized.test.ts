@@ -166,7 +166,7 @@ describe.skipIf(server === null)('deliveries, taken by several', () => {
 	})
 
 	describe('word of new deliveries', () => {
-		const hears = `select pid from pg_stat_activity where query ilike 'listen %'`
+		const hears = `select pid from pg_stat_activity where datname = current_database() and query ilike 'listen %'`
 		/** Resolves when so many instances hear what others say. */
 		const listening = (count: number) =>
 			expect.poll(async () => (await server?.sql(`${hears} and state = 'idle'`))?.length).toBe(count)
