@@ -21,7 +21,7 @@ export const shared = {
  * Many files share a process, since to load the same modules for each took a third of their time; `src` keeps nothing
  * in modules that a neighbour could see. Files that count timers, or replace modules or globals, have their own.
  */
-const apart = [
+export const apart = [
 	'test/base/waits/deadline.test.ts',
 	'test/chain/stream/jsonStream.sized.test.ts',
 	'test/daemon/cleanedStore.sized.test.ts',

@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
-import { shared } from './vitest.config.js'
+import { apart, shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
 const longest = ['killGrid', 'killBooks', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs']
@@ -15,12 +15,19 @@ class LongestFirst extends BaseSequencer {
 	}
 }
 
+/** As in `npm test`, files share a process; those of this run alone have their own. */
+const sized = 'test/**/*.sized.test.ts'
+const own = ['test/**/*.long.test.ts', ...apart.filter((file) => file.endsWith('.sized.test.ts'))]
+
 export default defineConfig({
 	test: {
 		...shared,
 		sequence: { sequencer: LongestFirst },
 		env: { TRACEWATCH_LONG: '1' },
-		include: ['test/**/*.{long,sized}.test.ts'],
 		maxWorkers: 4,
+		projects: [
+			{ extends: true, test: { name: 'apart', include: own } },
+			{ extends: true, test: { name: 'together', isolate: false, include: [sized], exclude: apart } },
+		],
 	},
 })
