@@ -8,28 +8,30 @@ export function toChecksum(address: Address): string {
 }
 
 /**
- * Reads an address as a person wrote it: all lower case, all upper case, or mixed case with the right EIP-55 checksum.
+ * Reads an address as a person wrote it: all lower case, all upper case, or mixed case with the right
+ * checksum: EIP-55, or on Rootstock (chains 30 and 31) EIP-1191.
  *
  * @throws RangeError whose message follows after the key's name. For a wrong checksum it gives the right spelling.
  */
-export function parseAddress(text: string): Address {
+export function parseAddress(text: string, chainId: number | null = null): Address {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`must be an address: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
 	if (digits === lower || digits === digits.toUpperCase()) return address
-	if (!isChecksum(digits, lower))
+	const ofChain = chainId === 30 || chainId === 31 ? `${chainId}0x${lower}` : lower
+	if (!isChecksum(digits, lower) && !isChecksum(digits, ofChain))
 		throw new RangeError(`has a wrong checksum: if no digit is mistyped, write ${toChecksum(address)}`)
 	return address
 }
 
 /**
- * Checks the EIP-55 checksum: a letter is a capital where its hex digit in the hash of the lower case text is 8 or
- * more. It only compares, because writing the right spelling, as `toChecksum` does, takes twice as long, which counts
- * in files of many thousand addresses.
+ * Checks the checksum: a letter is a capital where its hex digit in the hash of the lower case text is 8 or more. Of
+ * EIP-1191 the chain and 0x stand before that text. It only compares, because writing the right spelling, as
+ * `toChecksum` does, takes twice as long, which counts in files of many thousand addresses.
  */
-function isChecksum(digits: string, lower: string): boolean {
-	const hash = OxHash.keccak256(Buffer.from(lower, 'latin1'), { as: 'Bytes' })
+function isChecksum(digits: string, hashed: string): boolean {
+	const hash = OxHash.keccak256(Buffer.from(hashed, 'latin1'), { as: 'Bytes' })
 	for (let index = 0; index < digits.length; index++) {
 		const code = digits.charCodeAt(index)
 		if (code < 0x41) continue

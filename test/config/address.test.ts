@@ -9,15 +9,15 @@ const address = fc
 	.uint8Array({ minLength: 20, maxLength: 20 })
 	.map((bytes): Address => `0x${Buffer.from(bytes).toString('hex')}`)
 
-/**
- * EIP-55 as the proposal words it: a letter is large when its hex digit in keccak-256 of the lower case text is 8 or
- * more.
- */
-function eip55(lower: Address): string {
-	const hash = Hash.keccak256(Hex.fromString(lower.slice(2)))
+/** A letter is large when its hex digit in keccak-256 of the text is 8 or more. */
+function checksumOf(lower: Address, hashed: string): string {
+	const hash = Hash.keccak256(Hex.fromString(hashed))
 	const isUpper = (place: number) => Number.parseInt(hash[place + 2] ?? '', 16) >= 8
 	return `0x${[...lower.slice(2)].map((digit, i) => (isUpper(i) ? digit.toUpperCase() : digit)).join('')}`
 }
+
+/** As the proposal words it. */
+const eip55 = (lower: Address) => checksumOf(lower, lower.slice(2))
 
 /** Every way in which YAML lets a text be written. */
 const styles: Readonly<Record<string, (text: string) => string>> = {
@@ -73,6 +73,13 @@ describe('toChecksum', () => {
 })
 
 describe('parseAddress', () => {
+	test.each([30, 31])('a checksum of EIP-1191 is right on its chain %i alone', (chainId) => {
+		const lower = '0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed'
+		const written = checksumOf(lower, `${chainId}${lower}`)
+		expect(parseAddress(written, chainId)).toBe(lower)
+		for (const other of [1, 30 + 31 - chainId, null]) expect(() => parseAddress(written, other)).toThrow('checksum')
+	})
+
 	test('error: one letter of other case, and the message gives the right spelling', () => {
 		fc.assert(
 			fc.property(address, fc.nat(39), (lower, at) => {

@@ -75,7 +75,7 @@ const arrows = new Map([
 	['core/events', 'core kinds model errors.ts base/amount.ts ox'],
 	['audit', pure],
 	['scan', `${pure} audit`],
-	['config', `${low} node: node-cron ox yaml zod`],
+	['config', `${low} node: csv-parse node-cron ox yaml zod`],
 	['chain', low],
 	['chain/wire', `${heard} @noble/hashes ox`],
 	['chain/stream', heard],

@@ -1,12 +1,11 @@
 import { deepFreeze } from '../../base/deepFreeze.js'
-import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { createNumberColumn } from '../../core/packed/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { Watch, WatchRules } from '../../model/watch.js'
 import { mostProblems } from '../words.js'
 import type { Source } from '../yaml/sourceFile.js'
-import type { AddressFile } from './addresses/addressFile.js'
+import type { AddressRow } from './addresses/addressFile.js'
 import type { WatchTable } from './table/watchTable.js'
 import { type Options, withTags } from './watchOptions.js'
 
@@ -30,7 +29,7 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 	/** For each watch from `start` on: its index in the list, or its line in an address file. */
 	const places = createNumberColumn()
 	/** The sources of consecutive watches, in order. `file` null: the list of the watchlist. */
-	const stretches: { readonly from: number; readonly file: AddressFile | null }[] = []
+	const stretches: { readonly from: number; readonly file: string | null }[] = []
 	const files = new Set<string>()
 	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
 
@@ -45,7 +44,7 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 		return made
 	}
 
-	function begin(file: AddressFile | null): void {
+	function begin(file: string | null): void {
 		if (stretches.at(-1)?.file !== file) stretches.push({ from: table.length, file })
 	}
 
@@ -64,7 +63,7 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 		const there = stretches.findLast(({ from }) => from <= before)?.file ?? null
 		const here = stretches.at(-1)?.file ?? null
 		const line = there === null ? source.locate(['watches', place, 'address']).line : place
-		return there === here ? `in line ${line}` : `in ${there === null ? source.file : there.file}:${line}`
+		return there === here ? `in line ${line}` : `in ${there ?? source.file}:${line}`
 	}
 
 	return {
@@ -77,18 +76,14 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 			const fault = add(address, label, rulesOf(options, noTags), index)
 			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
 		},
-		/** The problems in `file.problems` must be reported by the caller. */
-		async addFile(path: string, file: AddressFile, options: Options): Promise<void> {
+		/** Returns what takes the rows of the file, which messages name by `file`. */
+		beginFile(path: string, file: string, options: Options): (row: AddressRow) => void {
 			files.add(path)
 			begin(file)
-			const { rows } = file
-			table.reserve(rows.length)
-			for (let row = 0; row < rows.length; row++) {
-				if (isSliceOver()) await nextSlice()
+			return ({ address, label, tags, place }) => {
 				if (problems.length >= mostProblems) return
-				const { address, label, tags, line, column } = rows.at(row)
-				const fault = add(address, label, rulesOf(options, tags), line)
-				if (fault !== null) problems.push({ file: file.file, line, column, message: fault })
+				const fault = add(address, label, rulesOf(options, tags), place.line)
+				if (fault !== null) problems.push({ file, ...place, message: fault })
 			}
 		},
 	}

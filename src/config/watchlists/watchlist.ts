@@ -5,7 +5,7 @@ import type { Problem } from '../../errors.js'
 import { listAt, type Names, at as valueAt } from '../names.js'
 import { mostProblems } from '../words.js'
 import { check, inOrder, type Source } from '../yaml/sourceFile.js'
-import type { AddressFile } from './addresses/addressFile.js'
+import type { AddressRow } from './addresses/addressFile.js'
 import { collectWatches } from './collectWatches.js'
 import { createOptionReader, unknownName } from './optionReader.js'
 import type { WatchSetBuilder } from './table/watchSet.js'
@@ -14,8 +14,10 @@ import { type Options, usual } from './watchOptions.js'
 
 export interface Surroundings {
 	readonly names: Names
-	/** Reads an address file by its absolute path. */
-	readonly addressFile: (path: string) => Promise<AddressFile>
+	/** Reads an address file, named by its absolute path. Its problems are the caller's. */
+	readonly readAddresses: (path: string, take: (row: AddressRow) => void) => Promise<void>
+	/** The path of an address file as messages show it. */
+	readonly shown: (path: string) => string
 	/** Collects the watches. */
 	readonly gathered: WatchSetBuilder
 }
@@ -28,7 +30,7 @@ export interface Surroundings {
 export async function readWatchlist(
 	source: Source,
 	path: string,
-	{ names, addressFile, gathered }: Surroundings,
+	{ names, readAddresses, shown, gathered }: Surroundings,
 ): Promise<readonly Problem[]> {
 	const head = check(source, headSchema, source.value)
 	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
@@ -54,7 +56,7 @@ export async function readWatchlist(
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
 			if (collected.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await collected.addFile(file, await addressFile(file), options)
+			else await readAddresses(file, collected.beginFile(file, shown(file), options))
 		}
 	}
 	const noReceiver = (at: readonly PropertyKey[]) => {

@@ -10,7 +10,7 @@ import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import type { Reading } from '../yaml/openFile.js'
 import { atMost, readSource, reason, shown } from '../yaml/sourceFile.js'
-import { type AddressFile, readAddressFile } from './addresses/addressFile.js'
+import { type AddressFile, type AddressRow, readAddressFile } from './addresses/addressFile.js'
 import { type Content, contentHash, revisionOf } from './revision.js'
 import { createWatchSet } from './table/watchSet.js'
 import { readWatchlist } from './watchlist.js'
@@ -76,13 +76,12 @@ export async function readWatchlists(
 	const gathered = createWatchSet()
 	const contents: Content[] = []
 	const addresses = new Map<string, AddressFile>()
-	const addressFile = async (path: string) => {
-		const before = addresses.get(path)
-		if (before !== undefined) return before
-		const file = await readAddressFile(path, cwd, reading)
-		addresses.set(path, file)
-		return file
+	const readAddresses = async (path: string, take: (row: AddressRow) => void) => {
+		const file = await readAddressFile(path, cwd, take, reading)
+		// Of a file that several watchlists name, the problems are reported once.
+		if (!addresses.has(path)) addresses.set(path, file)
 	}
+	const surroundings = { names, readAddresses, shown: (path: string) => shown(path, cwd), gathered }
 	for (const path of files) {
 		const source = await readSource(path, cwd, reading)
 		contents.push({ path, digest: await contentHash(source.bytes) })
@@ -90,7 +89,7 @@ export async function readWatchlists(
 			problems.push(...source.problems)
 			continue
 		}
-		problems.push(...atMost(await readWatchlist(source, path, { names, addressFile, gathered })))
+		problems.push(...atMost(await readWatchlist(source, path, surroundings)))
 	}
 	for (const [path, file] of addresses) {
 		contents.push({ path, digest: file.digest })

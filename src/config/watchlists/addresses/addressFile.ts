@@ -11,165 +11,173 @@ import { type Reading, readChunks } from '../../yaml/openFile.js'
 import { atMost, reason, shown } from '../../yaml/sourceFile.js'
 import type { Place } from '../../yaml/yaml.js'
 import { mostFileBytes } from '../revision.js'
-import { type AddressRow, type AddressRows, createAddressRows } from './addressRows.js'
-import { type CsvRecord, type Field, readRecords } from './csv.js'
+import { CsvFault, type CsvRecord, createCsvReader } from './csv.js'
 
 export interface AddressFile {
-	/** The path as messages show it. */
-	readonly file: string
 	/** Hash of the file's contents; null: the file cannot be read. */
 	readonly digest: string | null
-	readonly rows: AddressRows
 	/** When there are problems, the rows must not be used. */
 	readonly problems: readonly Problem[]
 }
 
+/** One line of an address file. Lines with the same tags share the array. */
+export interface AddressRow {
+	readonly address: Address
+	readonly label: string | null
+	readonly tags: readonly string[]
+	/** Where the address begins. */
+	readonly place: Place
+}
+
 const columnNames = ['address', 'label', 'tags'] as const
 type Column = (typeof columnNames)[number]
-type Report = (field: Pick<Field, 'line' | 'column'>, message: string) => void
+type Report = (place: Place, message: string) => void
+
+/** The parser works through a piece at once, while nothing else happens. */
+const PIECE_BYTES = 8_192
+const firstPlace: Place = { line: 1, column: 1 }
 
 /**
- * Reads an address file: CSV with the columns address, label and tags, in this order or in the order of a header line.
- * Label and tags are optional; tags are separated by semicolons or spaces. At most 100 problems are reported, and a
- * last one says that there are more.
+ * Reads an address file, and calls `take` for each line: CSV with the columns address, label and tags, in this order
+ * or in the order of a header line. Label and tags are optional; tags are separated by semicolons or spaces. At most
+ * 100 problems are reported, and a last one says that there are more.
  */
-export async function readAddressFile(path: string, cwd: string, reading: Reading = {}): Promise<AddressFile> {
+export async function readAddressFile(
+	path: string,
+	cwd: string,
+	take: (row: AddressRow) => void,
+	reading: Reading = {},
+): Promise<AddressFile> {
 	const { signal, chunks = readChunks } = reading
 	const file = shown(path, cwd)
 	const problems: Problem[] = []
 	const report: Report = ({ line, column }, message) => void problems.push({ file, line, column, message })
-	const rows = createAddressRows()
-	const readTags = createTagReader()
-	let columns: readonly string[] | null = null
-	let isForeign = false
-	const take = ({ fields, fault }: CsvRecord) => {
-		if (isForeign) return
-		const separator = foreignSeparator(fields)
-		if (separator !== null) {
-			// All lines have the same mistake, so it is reported once.
-			isForeign = true
-			report(separator, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
-		} else if (fault !== null) report(fault, fault.message)
-		else if (columns === null && isHeader(fields)) columns = readHeader(fields, report)
-		else if (columns === null && isForeignHeader(fields)) {
-			isForeign = true
-			const [first = { line: 1, column: 1 }] = fields
-			report(first, 'no address in the first line: where it names the columns, their names are address, label, tags')
-		} else {
-			columns ??= columnNames
-			const row = readRow(fields, columns, readTags, report)
-			if (row !== null) rows.push(row)
-		}
-	}
+	let rows = 0
+	const readRecord = createRecordReader(report, (row) => {
+		rows += 1
+		take(row)
+	})
+	const csv = createCsvReader((record) => {
+		if (problems.length < mostProblems) readRecord(record)
+	})
 	const hash = createHash('sha256')
 	const decoder = new TextDecoder('utf-8', { fatal: true })
-	let [text, line, isText] = ['', 1, true]
+	let isReadable = true
 	let digest: string | null = null
-	try {
-		for await (const chunk of ended(chunks(path, mostFileBytes, signal))) {
-			if (chunk !== null) hash.update(chunk)
-			// Reads on to the end, because the file is identified by the hash of its whole contents.
-			if (problems.length >= mostProblems || !isText) continue
-			try {
-				text += chunk === null ? decoder.decode() : decoder.decode(chunk, { stream: true })
-			} catch {
-				isText = false
-				continue
-			}
-			const records = readRecords(text, line, chunk === null)
-			let next = records.next()
-			for (; next.done !== true; next = records.next()) {
-				if (isSliceOver()) await nextSlice()
-				if (problems.length >= mostProblems) break
-				take(next.value)
-			}
-			if (next.done === true) [text, line] = [text.slice(next.value.offset), next.value.line]
+	const readPiece = async (piece: Uint8Array | null) => {
+		// Reads on to the end, because the file is identified by the hash of its whole contents.
+		if (!isReadable || problems.length >= mostProblems) return
+		try {
+			decoder.decode(piece ?? undefined, { stream: piece !== null })
+			await csv.read(piece)
+		} catch (error) {
+			isReadable = false
+			if (error instanceof CsvFault) report(error.place, error.message)
+			else if (error instanceof TypeError && 'code' in error) report(firstPlace, 'the file is not text in UTF-8')
+			else throw error
 		}
+	}
+	try {
+		for await (const chunk of chunks(path, mostFileBytes, signal)) {
+			hash.update(chunk)
+			for (let at = 0; at < chunk.length; at += PIECE_BYTES) {
+				if (isSliceOver(32)) await nextSlice()
+				await readPiece(chunk.subarray(at, at + PIECE_BYTES))
+			}
+		}
+		await readPiece(null)
 		digest = hash.digest('hex')
 	} catch (error) {
 		signal?.throwIfAborted()
 		if (!(error instanceof RangeError) && !(error instanceof Error && 'syscall' in error)) throw error
-		report({ line: 1, column: 1 }, `the file cannot be read: ${reason(error)}`)
+		report(firstPlace, `the file cannot be read: ${reason(error)}`)
 	}
-	if (!isText) report({ line: 1, column: 1 }, 'the file is not text in UTF-8')
-	if (rows.length === 0 && problems.length === 0) report({ line: 1, column: 1 }, 'the file holds no address')
-	return { file, digest, rows, problems: atMost(problems) }
+	if (rows === 0 && problems.length === 0) report(firstPlace, 'the file holds no address')
+	return { digest, problems: atMost(problems) }
 }
 
-/** The chunks, then null. */
-async function* ended<T>(pieces: AsyncIterable<T>): AsyncGenerator<T | null> {
-	yield* pieces
-	yield null
+/** Reads the first record as a header if it is one, and the others as rows. */
+function createRecordReader(report: Report, take: (row: AddressRow) => void): (record: CsvRecord) => void {
+	const readTags = createTagReader()
+	let columns: readonly string[] | null = null
+	let isForeign = false
+	return (record) => {
+		if (isForeign) return
+		const { fields, placeOf } = record
+		const separator = foreignSeparator(fields)
+		if (separator !== null) {
+			// All lines have the same mistake, so it is reported once.
+			isForeign = true
+			const { line, column } = placeOf(0)
+			const place = { line, column: column + separator }
+			report(place, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
+		} else if (columns === null && fields.some((text) => text.toLowerCase() === 'address')) {
+			columns = readHeader(record, report)
+		} else if (columns === null && fields.every(isForeignName)) {
+			isForeign = true
+			const names = 'where it names the columns, their names are address, label, tags'
+			report(placeOf(0), `no address in the first line: ${names}`)
+		} else {
+			columns ??= columnNames
+			const row = readRow(record, columns, readTags, report)
+			if (row !== null) take(row)
+		}
+	}
 }
 
-/**
- * The place of a separator other than a comma between the columns, in a line that has only one field; null: there is
- * none.
- */
-function foreignSeparator([field, ...others]: readonly Field[]): Place | null {
+/** Position of a separator other than a comma, in a line that has only one field; null: there is none. */
+function foreignSeparator([field, ...others]: readonly string[]): number | null {
 	if (field === undefined || others.length > 0) return null
-	const found = /^(?:0x[0-9a-fA-F]{40}|address|(?=.*[;\t|]address))[^;\t|]*[;\t|]/i.exec(field.text)?.[0]
-	return found === undefined ? null : { line: field.line, column: field.column + found.length - 1 }
+	const found = /^(?:0x[0-9a-fA-F]{40}|address|(?=.*[;\t|]address))[^;\t|]*[;\t|]/i.exec(field)?.[0]
+	return found === undefined ? null : found.length - 1
 }
 
-function isHeader(fields: readonly Field[]): boolean {
-	return fields.some(({ text }) => text.toLowerCase() === 'address')
+/** Whether this may be the name of a column, in another language or of another program. */
+function isForeignName(text: string): boolean {
+	return !/0x|[0-9a-f]{16}/i.test(text) && /\p{L}/u.test(text)
 }
 
-/** Column names in another language or of another program. */
-function isForeignHeader(fields: readonly Field[]): boolean {
-	return fields.every(({ text }) => !/0x|[0-9a-f]{16}/i.test(text) && /\p{L}/u.test(text))
-}
-
-function readHeader(fields: readonly Field[], report: Report): readonly string[] {
-	const columns = fields.map(({ text }) => text.toLowerCase())
+function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly string[] {
+	const columns = fields.map((text) => text.toLowerCase())
 	for (const [index, name] of columns.entries()) {
-		const field = fields[index]
-		if (field === undefined) continue
+		const key = shownKey(fields[index] ?? name)
 		if (!columnNames.some((known) => known === name)) {
-			report(
-				field,
-				`unknown column ${shownKey(field.text)}${suggestion(name, columnNames)}; ` +
-					`only ${columnNames.join(', ')} may stand in the file`,
-			)
-		} else if (columns.indexOf(name) !== index) report(field, `the column ${shownKey(field.text)} stands twice`)
+			const known = `only ${columnNames.join(', ')} may stand in the file`
+			report(placeOf(index), `unknown column ${key}${suggestion(name, columnNames)}; ${known}`)
+		} else if (columns.indexOf(name) !== index) report(placeOf(index), `the column ${key} stands twice`)
 	}
 	return columns
 }
 
 /** Null when the row has a problem; it was reported through `report`. */
 function readRow(
-	fields: readonly Field[],
+	{ fields, placeOf }: CsvRecord,
 	columns: readonly string[],
 	readTags: (text: string) => readonly string[],
 	report: Report,
 ): AddressRow | null {
-	const surplus = fields[columns.length]
-	if (surplus !== undefined) {
-		report(
-			surplus,
-			`the columns are ${columns.join(', ')}, and here is one more: take it out, or quote a label with a comma`,
-		)
+	if (fields.length > columns.length) {
+		const advice = 'take it out, or quote a label with a comma'
+		report(placeOf(columns.length), `the columns are ${columns.join(', ')}, and here is one more: ${advice}`)
 		return null
 	}
 	let isRight = true
-	const read = <T>(column: Column, reader: (text: string) => T, fallback: T): T => {
-		const field = fields[columns.indexOf(column)]
+	const read = <T>(column: Column, reader: (text: string) => T): T | null => {
+		const index = columns.indexOf(column)
 		try {
-			return reader(field?.text ?? '')
+			return reader(fields[index] ?? '')
 		} catch (error) {
-			const place = field ?? fields[0]
-			if (!(error instanceof RangeError) || place === undefined) throw error
-			report(place, `\`${column}\` ${error.message}`)
+			if (!(error instanceof RangeError)) throw error
+			report(placeOf(fields[index] === undefined ? 0 : index), `\`${column}\` ${error.message}`)
 			isRight = false
-			return fallback
+			return null
 		}
 	}
-	const address = read('address', readAddress, '0x')
-	const label = read('label', (text) => (text === '' ? null : readLine(text)), null)
-	const tags = read('tags', readTags, [])
-	const { line, column } = fields[columns.indexOf('address')] ?? { line: 0, column: 0 }
-	return isRight ? { address, label, tags, line, column } : null
+	const address = read('address', readAddress)
+	const label = read('label', (text) => (text === '' ? null : readLine(text)))
+	const tags = read('tags', readTags)
+	if (!isRight || address === null || tags === null) return null
+	return { address, label, tags, place: placeOf(columns.indexOf('address')) }
 }
 
 function readAddress(text: string): Address {

@@ -15,8 +15,6 @@ export interface WatchTable {
 	readonly length: number
 	readonly index: WatchIndex
 	at(number: number): Watch
-	/** Reserves space for this many more watches. */
-	reserve(more: number): void
 	/** Rules are stored by reference and compared by identity. */
 	add(address: Address, label: string | null, rules: WatchRules): void
 	/**
@@ -120,7 +118,6 @@ export function createWatchTable(seed: number): WatchTable {
 		},
 		index,
 		at,
-		reserve: addresses.reserve,
 		add(address, label, own) {
 			add(addresses.add(address), label, own)
 		},
