@@ -11,6 +11,8 @@ export type WatchlistPlace = ({ readonly folder: string } | { readonly files: re
 export interface Coin {
 	readonly decimals: number
 	readonly symbol: string
+	/** Null: unknown. */
+	readonly chainId: number | null
 	/** Absent: the network names no tokens. Null: unknown. */
 	readonly tokens?: KnownTokens | null
 	/** Whether books of balances are kept; absent when the settings have problems. */
@@ -61,7 +63,7 @@ function coinOf(network: unknown): Coin | null {
 	const [decimals, symbol] = [at(network, 'decimals') ?? '18', at(network, 'symbol') ?? 'ETH']
 	if (typeof decimals !== 'string' || typeof symbol !== 'string') return null
 	try {
-		return { decimals: readWholeNumber(decimals, 77), symbol, tokens: null }
+		return { decimals: readWholeNumber(decimals, 77), symbol, chainId: null, tokens: null }
 	} catch {
 		return null
 	}

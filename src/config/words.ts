@@ -23,6 +23,7 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 }
 
 function unknownKey(key: string, known: readonly string[]): string {
+	if (key === '<<') return 'a merge key (`<<`) is not understood here: write its keys out'
 	return `unknown key ${shownKey(key)}${suggestion(key, known)}`
 }
 
@@ -49,21 +50,43 @@ export function shownKey(key: string): string {
 	return /^[\w.-]{1,64}$/.test(key) ? quoted(key) : '(not shown, for it is no word)'
 }
 
+/** What stands between the key's name and the message; null: the message is a sentence without that name. */
+type Between = ' ' | ': ' | null
+
 /**
  * Schema of a text that `read` turns into a value. `read` throws a RangeError whose message follows after the key's
  * name: "must be a whole number".
  */
-export function text<T>(read: (text: string) => T) {
-	return z.string().transform((value, context): T => {
-		try {
-			if (value.length > mostCharacters) throw new RangeError(`has more than ${mostCharacters} characters`)
-			return read(value)
-		} catch (error) {
-			if (!(error instanceof RangeError)) throw error
-			context.issues.push({ code: 'custom', message: error.message, input: value })
-			return z.NEVER
-		}
-	})
+export function text<T>(read: (text: string) => T, between: Between = ' ') {
+	return z.string().transform((value, context) => readInto(context, value, read, { between }) as T)
+}
+
+/** Reads each entry of a list that was checked before, so that the fault of one hides no other. */
+export function readEach<T>(entries: readonly string[], context: z.core.$RefinementCtx, read: (text: string) => T) {
+	return entries.map((entry, index) => readInto(context, entry, read, { path: [index] }) as T)
+}
+
+interface Spot {
+	readonly path?: PropertyKey[]
+	readonly between?: Between
+}
+
+function readInto<T>(context: z.core.$RefinementCtx, value: string, read: (text: string) => T, spot: Spot): T {
+	const { path = [], between = ' ' } = spot
+	try {
+		if (value.length > mostCharacters) throw new RangeError(`has more than ${mostCharacters} characters`)
+		return read(value)
+	} catch (error) {
+		if (!(error instanceof RangeError)) throw error
+		context.issues.push({ code: 'custom', path, message: error.message, input: value, params: { between } })
+		return z.NEVER
+	}
+}
+
+/** The message of a problem: what it is about, then what is wrong. */
+export function messageOf(subject: string, { message, ...issue }: z.core.$ZodIssue): string {
+	const between: unknown = issue.code === 'custom' ? issue.params?.['between'] : undefined
+	return between === null ? message : `${subject}${typeof between === 'string' ? between : ' '}${message}`
 }
 
 /** A list of at least one entry, without duplicates. */
@@ -173,4 +196,10 @@ function distance(a: string, b: string): number {
 		;[before, last] = [last, row]
 	}
 	return last[b.length] ?? 0
+}
+
+export function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {
+	const near = suggestion(name, known)
+	const all = known.length > 10 ? `${known.slice(0, 10).join(', ')} …` : known.join(', ')
+	return `no ${what} ${quoted(name)} is in the settings${near === '' ? `, which have ${all}` : near}`
 }

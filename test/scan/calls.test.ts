@@ -1,7 +1,7 @@
 // Calls of the functions that a watch names: by every source of frames, at any depth, whatever they move.
 
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { readCallChoice } from '../../src/config/watchlists/callChoice.js'
+import { readCalledFunction } from '../../src/config/abiFunction.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { composeMessage } from '../../src/notify/text/message.js'
@@ -45,9 +45,10 @@ const transferOwnership: Hex = `0xf2fde38b${owner.slice(2).toLowerCase().padStar
 const stir: Hex = encodeActions([{ do: 'call', to: foreign, gas: 65_537 }])
 const stirs = stir.slice(0, 10)
 
+const readAll = (functions: readonly string[]) =>
+	new Map(functions.map(readCalledFunction).map(({ selector, ...one }) => [selector, one]))
 const calling = (functions: readonly string[], failed = false) => {
-	const { functions: read } = readCallChoice(functions)
-	return { kinds: ['call'] as const, calls: { functions: read ?? new Map(), failed } }
+	return { kinds: ['call'] as const, calls: { functions: readAll(functions), failed } }
 }
 const named = ['pause()', 'transferOwnership(address)', stirs]
 
@@ -203,8 +204,7 @@ test('behavior: failed_calls: none under a staticcall; one of a failed transacti
 test('behavior: the signature of a function and its selector mean the same calls', async () => {
 	const written = ['transferOwnership(address newOwner)', '0xF2FDE38B']
 	const watches = written.map((one, index) => {
-		const { functions } = readCallChoice([one])
-		return watchOf(at(`d${index}`), { kinds: ['call'], calls: { functions: functions ?? new Map(), failed: false } })
+		return watchOf(at(`d${index}`), { kinds: ['call'], calls: { functions: readAll([one]), failed: false } })
 	})
 	const { act, told } = await open({ watches })
 	await act(...watches.flatMap(({ address }) => [to(address, transferOwnership), to(address, pause)]))

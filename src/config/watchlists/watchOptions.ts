@@ -1,26 +1,11 @@
 import { usualKinds } from '../../kinds/all.js'
 import type { WatchedCalls } from '../../model/abi.js'
-import type { Address } from '../../model/glossary.js'
-import type { Kind } from '../../model/kind.js'
-import type { TokenChoice } from '../../model/token.js'
-import type { Thresholds, Watch, WatchRules } from '../../model/watch.js'
+import type { WatchRules } from '../../model/watch.js'
+import type { Coin } from '../names.js'
+import type { OptionsWritten } from './watchlistSchema.js'
 
 /** The options of a watch that one entry can set. */
 export type Options = Omit<WatchRules, 'network' | 'watchlist'>
-
-/** Options as the schema outputs them; null: not set. */
-export interface OptionsWritten {
-	readonly tags: readonly string[]
-	readonly kinds: readonly Kind[] | null
-	readonly direction: Watch['direction'] | null
-	readonly tokens: string | readonly string[] | null
-	readonly receivers: readonly string[] | null
-	readonly from_block: bigint | null
-	readonly calls: readonly string[] | null
-	readonly failed_calls: boolean | null
-	readonly allowed_code: readonly Address[] | null
-	readonly reads: readonly string[] | null
-}
 
 /** Options of a watch that sets none. */
 export const usual: Options = Object.freeze({
@@ -32,66 +17,70 @@ export const usual: Options = Object.freeze({
 	fromBlock: null,
 })
 
-/** Options that depend on the network's coin and tokens, and functions; null: not set. */
-export interface OptionsRead {
-	readonly minValueWei: bigint | null
-	readonly belowWei: bigint | null
-	readonly aboveWei: bigint | null
-	readonly tokens: TokenChoice | null
-	readonly functions: WatchedCalls['functions'] | null
-}
-
 /** Overrides the options in `base` with those that are set; tags are added to those in `base`. */
-export function withOptions(written: OptionsWritten, read: OptionsRead, base: Options): Options {
-	const { minValueWei, belowWei, aboveWei, tokens, functions } = read
-	const {
-		tags,
-		kinds,
-		direction,
-		receivers,
-		from_block: fromBlock,
-		failed_calls: failed,
-		allowed_code: allowed,
-		reads,
-	} = written
-	const amounts = [minValueWei, belowWei, aboveWei]
-	const said = [kinds, direction, receivers, fromBlock, tokens, functions, failed, allowed, reads, ...amounts].some(
-		(one) => one !== null,
-	)
+export function withOptions(written: OptionsWritten, base: Options): Options {
+	const { tags, ...others } = written
 	// Shared, so that many watches without options take no memory of their own.
-	if (!said && tags.length === 0) return base
+	if (tags.length === 0 && Object.values(others).every((one) => one === null)) return base
+	const belowWei = written.balance_below ?? base.thresholds?.belowWei ?? null
+	const aboveWei = written.balance_above ?? base.thresholds?.aboveWei ?? null
 	return {
 		...base,
 		tags: withTags(base.tags, tags),
-		kinds: kinds === null ? base.kinds : Object.freeze([...kinds]),
-		direction: direction ?? base.direction,
-		minValueWei: minValueWei ?? base.minValueWei,
-		...(tokens === null ? {} : { tokens }),
-		receivers: receivers === null ? base.receivers : Object.freeze([...receivers]),
-		fromBlock: fromBlock ?? base.fromBlock,
-		...thresholdsOf(belowWei ?? base.thresholds?.belowWei ?? null, aboveWei ?? base.thresholds?.aboveWei ?? null),
-		...callsOf(functions, failed, base.calls),
-		...(allowed === null ? {} : { allowedCode: Object.freeze([...allowed]) }),
-		...(reads === null ? {} : { reads: Object.freeze([...new Set(reads)]) }),
+		kinds: written.kinds ?? base.kinds,
+		direction: written.direction ?? base.direction,
+		minValueWei: written.min_value ?? base.minValueWei,
+		receivers: written.receivers ?? base.receivers,
+		fromBlock: written.from_block ?? base.fromBlock,
+		...(written.tokens !== null && { tokens: written.tokens }),
+		...((belowWei !== null || aboveWei !== null) && { thresholds: { belowWei, aboveWei } }),
+		...callsOf(written, base.calls),
+		...(written.allowed_code !== null && { allowedCode: written.allowed_code }),
+		...(written.reads !== null && { reads: [...new Set(written.reads)] }),
 	}
 }
 
-function thresholdsOf(belowWei: bigint | null, aboveWei: bigint | null): { readonly thresholds?: Thresholds } {
-	return belowWei === null && aboveWei === null ? {} : { thresholds: { belowWei, aboveWei } }
-}
-
-function callsOf(
-	functions: WatchedCalls['functions'] | null,
-	failed: boolean | null,
-	base: WatchedCalls | undefined,
-): { readonly calls?: WatchedCalls } {
-	if (functions === null && failed === null) return {}
-	const chosen = functions ?? base?.functions ?? new Map()
-	return { calls: Object.freeze({ functions: chosen, failed: failed ?? base?.failed ?? false }) }
+function callsOf({ calls, failed_calls: failed }: OptionsWritten, base: WatchedCalls | undefined) {
+	if (calls === null && failed === null) return {}
+	const functions = calls ?? base?.functions ?? new Map()
+	return { calls: { functions, failed: failed ?? base?.failed ?? false } }
 }
 
 /** Both lists without duplicates; returns `base` itself when `own` is empty. */
 export function withTags(base: readonly string[], own: readonly string[]): readonly string[] {
 	if (own.length === 0) return base
 	return Object.freeze(base.length === 0 ? [...own] : [...new Set([...base, ...own])])
+}
+
+export interface OptionFault {
+	/** The problem belongs to the first of these keys that is set. */
+	readonly keys: readonly string[]
+	readonly message: string
+}
+
+/** Options that fit no alert together. `isFile`: they hold for a whole watchlist, whose watches may set others. */
+export function faultsOf(options: Options, coin: Coin | null, isFile: boolean): readonly OptionFault[] {
+	const calls = isFile ? null : callFault(options)
+	const thresholds = thresholdFault(options, coin)
+	return [
+		...(calls === null ? [] : [{ keys: ['failed_calls', 'calls', 'kinds'], message: calls }]),
+		...(thresholds === null ? [] : [{ keys: ['balance_below', 'balance_above', 'kinds'], message: thresholds }]),
+	]
+}
+
+function callFault({ calls, kinds }: Options): string | null {
+	if (calls === undefined) return null
+	if (calls.functions.size === 0) return '`failed_calls` does nothing without `calls`, which names the functions'
+	return kinds.includes('call') ? null : '`kinds` leaves out call, so `calls` would send no alert'
+}
+
+function thresholdFault({ thresholds, kinds }: Options, coin: Coin | null): string | null {
+	if (thresholds === undefined) return null
+	const { belowWei, aboveWei } = thresholds
+	if (belowWei !== null && aboveWei !== null && belowWei > aboveWei)
+		return '`balance_below` is more than `balance_above`: no balance would be right'
+	if (!kinds.includes('balance')) return '`kinds` leaves out balance, so the thresholds would send no alert'
+	if (coin?.keepsBooks === false)
+		return 'this network keeps no books (`proof: off` or `private`), so that its balances are not known'
+	return null
 }

@@ -1,4 +1,5 @@
 import { basename, dirname, resolve } from 'node:path'
+import type { z } from 'zod'
 import { quoted } from '../../base/text/quoted.js'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { Problem } from '../../errors.js'
@@ -7,15 +8,14 @@ import { mostProblems } from '../words.js'
 import { check, inOrder, type Source } from '../yaml/sourceFile.js'
 import type { AddressRow } from './addresses/addressFile.js'
 import { collectWatches } from './collectWatches.js'
-import { createOptionReader, unknownName } from './optionReader.js'
 import type { WatchSetBuilder } from './table/watchSet.js'
-import { fileEntrySchema, headSchema, watchSchema } from './watchlistSchema.js'
-import { type Options, usual } from './watchOptions.js'
+import { type OptionsWritten, watchlistSchemas } from './watchlistSchema.js'
+import { faultsOf, type Options, usual, withOptions } from './watchOptions.js'
 
 export interface Surroundings {
 	readonly names: Names
 	/** Reads an address file, named by its absolute path. Its problems are the caller's. */
-	readonly readAddresses: (path: string, take: (row: AddressRow) => void) => Promise<void>
+	readonly readAddresses: (path: string, chainId: number | null, take: (row: AddressRow) => void) => Promise<void>
 	/** The path of an address file as messages show it. */
 	readonly shown: (path: string) => string
 	/** Collects the watches. */
@@ -32,15 +32,27 @@ export async function readWatchlist(
 	path: string,
 	{ names, readAddresses, shown, gathered }: Surroundings,
 ): Promise<readonly Problem[]> {
-	const head = check(source, headSchema, source.value)
-	const problems: Problem[] = 'problems' in head ? [...head.problems] : []
 	const network = textAt(source.value, 'network')
-	if (network !== null && names.networks !== null && !names.networks.has(network)) {
-		problems.push(source.problem(['network'], unknownName('network', network, [...names.networks.keys()])))
-	}
 	const coin = network === null ? null : (names.networks?.get(network) ?? null)
-	const optionsOf = createOptionReader({ source, names, coin, problems })
-	const shared = optionsOf('data' in head ? head.data : null, source.value, [], usual)
+	const schemas = watchlistSchemas(names, coin)
+	const problems: Problem[] = []
+	/** Null where the value has problems, which are reported. */
+	const read = <Data extends OptionsWritten>(schema: z.ZodType<Data>, at: readonly PropertyKey[], base: Options) => {
+		const value = at.reduce<unknown>((node, step) => valueAt(node, String(step)), source.value)
+		const checked = check(source, schema, value, at)
+		if ('problems' in checked) {
+			problems.push(...checked.problems)
+			return null
+		}
+		const options = withOptions(checked.data, base)
+		for (const { keys, message } of faultsOf(options, coin, at.length === 0)) {
+			const key = keys.find((one) => valueAt(value, one) !== undefined)
+			if (key !== undefined) problems.push(source.problem([...at, key], message))
+		}
+		return { data: checked.data, options }
+	}
+	const head = read(schemas.file, [], usual)
+	const shared = head?.options ?? usual
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
 	const table = gathered.begin(network ?? '', basename(path))
 	const collected = collectWatches({
@@ -56,7 +68,7 @@ export async function readWatchlist(
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
 			if (collected.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await readAddresses(file, collected.beginFile(file, shown(file), options))
+			else await readAddresses(file, coin?.chainId ?? null, collected.beginFile(file, shown(file), options))
 		}
 	}
 	const noReceiver = (at: readonly PropertyKey[]) => {
@@ -70,23 +82,17 @@ export async function readWatchlist(
 		const at = ['watches', index]
 		if (valueAt(entry, 'receivers') === undefined && !sharedAny) noReceiver(at)
 		if (valueAt(entry, 'addresses_from') === undefined) {
-			const checked = check(source, watchSchema, entry, at)
-			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
-			if ('data' in checked) collected.addEntry(index, checked.data, options)
-			else {
-				problems.push(...checked.problems)
-				// Reports a duplicate address also in an entry with other problems.
-				const address = watchSchema.shape.address.safeParse(valueAt(entry, 'address'))
-				if (address.success) collected.addEntry(index, { address: address.data, label: null }, options)
-			}
+			const checked = read(schemas.watch, at, shared)
+			// An address that stands twice is reported also where the entry has other problems.
+			const address = checked === null ? schemas.watch.shape.address.safeParse(valueAt(entry, 'address')).data : null
+			if (checked !== null) collected.addEntry(index, checked.data, checked.options)
+			else if (address != null) collected.addEntry(index, { address, label: null }, shared)
 		} else {
-			const checked = check(source, fileEntrySchema, entry, at)
-			const options = optionsOf('data' in checked ? checked.data : null, entry, at, shared)
-			if ('data' in checked) await addFiles(checked.data.addresses_from, at, options)
-			else problems.push(...checked.problems)
+			const checked = read(schemas.entry, at, shared)
+			if (checked !== null) await addFiles(checked.data.addresses_from, at, checked.options)
 		}
 	}
-	const files = 'data' in head ? (head.data.addresses_from ?? []) : []
+	const files = head?.data.addresses_from ?? []
 	if (files.length > 0 && !sharedAny) noReceiver(['addresses_from'])
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)

@@ -1,16 +1,23 @@
 import { z } from 'zod'
+import { parseAmount } from '../../base/amount.js'
 import { quoted } from '../../base/text/quoted.js'
 import { slotOfRead } from '../../core/control/places.js'
 import { allKinds, usualKinds } from '../../kinds/all.js'
+import { noTokens } from '../../kinds/tokenRules.js'
+import type { Address } from '../../model/glossary.js'
+import type { TokenChoice } from '../../model/token.js'
+import { readCalledFunction } from '../abiFunction.js'
 import { parseAddress } from '../address.js'
+import type { Coin, Names } from '../names.js'
 import { readLine, readName, readSwitch } from '../values.js'
-import { list, oneOrMore, orNull, section, text } from '../words.js'
+import { list, oneOrMore, orNull, readEach, section, suggestion, text, unknownName } from '../words.js'
 
-/** Schema of watchlists/*.yaml, one section for each part. Amounts stay text until the network's decimals are known. */
+/**
+ * Schemas of watchlists/*.yaml, one section for each part. They depend on the network: its coin, its tokens, its
+ * checksums. What is null in `names`, and a `coin` that is null, is unknown, and not checked.
+ */
 
 const unusualKinds = allKinds.filter((kind) => !usualKinds.includes(kind))
-
-const receivers = list(text(readName))
 
 /** `slot 7`, `slot 0x…` or `governor()`, in the form in which it is remembered. */
 function readValueName(written: string): string {
@@ -23,8 +30,44 @@ function readValueName(written: string): string {
 	)
 }
 
+/** An amount in wei, at least 1; null where the coin is unknown. */
+function readAmount(value: string, coin: Coin | null): bigint | null {
+	if (coin === null) return null
+	const wei = parseAmount(value, coin.decimals, coin.symbol)
+	return wei > 1n ? wei : 1n
+}
+
+/** The contracts that an address or a symbol names; none where the tokens are unknown. */
+function tokensNamed(written: string, coin: Coin | null): readonly Address[] {
+	if (/^0x/i.test(written)) return [parseAddress(written, coin?.chainId)]
+	const tokens = coin === null ? null : coin.tokens === undefined ? noTokens : coin.tokens
+	if (tokens === null) return []
+	const known = [...tokens.values()]
+	const own = known.filter(({ symbol }) => symbol === written).map(({ address }) => address)
+	if (own.length === 1) return own
+	const shown = quoted(written)
+	if (own.length > 1) throw new RangeError(`names ${own.length} tokens by the symbol ${shown}: write the address`)
+	const near = suggestion(written, [...new Set(known.map(({ symbol }) => symbol))])
+	const hint = known.length === 0 ? '; the network names no tokens' : near
+	throw new RangeError(`is no symbol of a token that the network names: ${shown}${hint}`)
+}
+
+function readBlock(value: string): bigint {
+	if (/^\d{1,15}$/.test(value)) return BigInt(value)
+	throw new RangeError(`must be a block number such as 19000000, not ${quoted(value)}`)
+}
+
+/** A name that stands in the settings. */
+function nameOf(what: 'network' | 'receiver', known: Iterable<string> | null) {
+	const names = known === null ? null : [...known]
+	return text(readName).superRefine((name, context) => {
+		if (names === null || names.includes(name)) return
+		context.addIssue({ code: 'custom', message: unknownName(what, name, names), params: { between: null } })
+	})
+}
+
 /** Options of one address, of an address file, or of the whole watchlist. */
-const options = {
+const optionsOf = (names: Names, coin: Coin | null) => ({
 	tags: z
 		.array(text(readLine))
 		.default([])
@@ -35,28 +78,38 @@ const options = {
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
 		description: 'Seen from the address: in, out or both. Default: both.',
 	}),
-	min_value: orNull(z.string()).meta({
+	min_value: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
 		description: 'Smallest transfer to tell, in whole coins, or with a unit: 250 gwei, 1 wei. Default: above 0.',
 	}),
-	balance_below: orNull(z.string()).meta({
+	balance_below: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
 		description: 'Report when the balance falls below this, in whole coins, or with a unit: 250 gwei. Default: never.',
 	}),
-	balance_above: orNull(z.string()).meta({
+	balance_above: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
 		description: 'Report when the balance rises above this, in whole coins, or with a unit: 250 gwei. Default: never.',
 	}),
 	tokens: orNull(
-		z.union([z.enum(['known', 'all', 'none']), list(text(readLine))], {
-			error: 'must be known, all, none, or a list of symbols and addresses',
-		}),
+		z
+			.union([z.enum(['known', 'all', 'none']), list(text(readLine))], {
+				error: 'must be known, all, none, or a list of symbols and addresses',
+			})
+			.transform((written, context): TokenChoice => {
+				if (typeof written === 'string') return written
+				return new Set(readEach(written, context, (one) => tokensNamed(one, coin)).flat())
+			}),
 	).meta({
 		description:
 			'Which tokens to report: known (those that the network names), all (unknown ones too, each marked so), none, ' +
 			'or a list of symbols and addresses. Default: known.',
 	}),
-	calls: orNull(list(text(readLine))).meta({
+	calls: orNull(
+		list(text(readLine)).transform((written, context) => {
+			const functions = readEach(written, context, readCalledFunction)
+			return new Map(functions.map(({ selector, ...one }) => [selector, one]))
+		}),
+	).meta({
 		description:
 			'Functions whose calls are reported, at any depth: signatures such as pause() or sweep(address to), ' +
 			'selectors such as 0x8456cb59. Default: none.',
@@ -65,7 +118,7 @@ const options = {
 		type: 'boolean',
 		description: 'Whether calls of these functions that failed, or were undone, are reported too. Default: false.',
 	}),
-	allowed_code: orNull(list(text(parseAddress))).meta({
+	allowed_code: orNull(list(text((value) => parseAddress(value, coin?.chainId)))).meta({
 		description:
 			'Contracts whose code the address may run in its own storage, besides its own and that of known libraries. ' +
 			'Default: none.',
@@ -75,67 +128,74 @@ const options = {
 			'Values of the contract to read besides those that rule it: slots such as slot 7 or slot 0x360894…, and ' +
 			'functions without arguments such as governor(). A change is reported as a change of control. Default: none.',
 	}),
-	receivers: orNull(receivers).meta({ description: 'Who is notified. Default: the receivers of the watchlist.' }),
+	receivers: orNull(list(nameOf('receiver', names.receivers))).meta({
+		description: 'Who is notified. Default: the receivers of the watchlist.',
+	}),
 	from_block: orNull(text(readBlock)).meta({
 		type: 'integer',
 		description: 'First block to look at. Default: the block after the one at which the watch is first seen.',
 	}),
-}
+})
+
+export type OptionsWritten = z.output<z.ZodObject<ReturnType<typeof optionsOf>>>
 
 const addressesFrom = oneOrMore(text(readLine))
 
-export const watchSchema = section({
-	address: text(parseAddress).meta({
-		type: ['string', 'number'],
-		description: 'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not.',
-	}),
-	label: orNull(text(readLine)).meta({
-		type: ['string', 'number', 'boolean'],
-		description: 'Name of the address in alerts, such as Treasury. Default: none.',
-	}),
-	...options,
-}).meta({ id: 'watch', description: 'One address with its options.' })
+export type WatchlistSchemas = ReturnType<typeof watchlistSchemas>
 
-export const fileEntrySchema = section({
-	addresses_from: addressesFrom.meta({
-		description: 'Files of addresses, CSV with the columns address, label and tags; relative to the watchlist.',
-	}),
-	...options,
-}).meta({ id: 'addresses', description: 'All addresses of a file with the same options.' })
+export function watchlistSchemas(names: Names, coin: Coin | null) {
+	const options = optionsOf(names, coin)
+	const watch = section({
+		address: text((value) => parseAddress(value, coin?.chainId)).meta({
+			type: ['string', 'number'],
+			description: 'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not.',
+		}),
+		label: orNull(text(readLine)).meta({
+			type: ['string', 'number', 'boolean'],
+			description: 'Name of the address in alerts, such as Treasury. Default: none.',
+		}),
+		...options,
+	}).meta({ id: 'watch', description: 'One address with its options.' })
 
-const head = {
-	network: text(readName).meta({ description: 'Name of a network in tracewatch.yaml.' }),
-	addresses_from: addressesFrom.optional().meta({
+	const entry = section({
+		addresses_from: addressesFrom.meta({
+			description: 'Files of addresses, CSV with the columns address, label and tags; relative to the watchlist.',
+		}),
+		...options,
+	}).meta({ id: 'addresses', description: 'All addresses of a file with the same options.' })
+
+	const head = {
+		network: nameOf('network', names.networks?.keys() ?? null).meta({
+			description: 'Name of a network in tracewatch.yaml.',
+		}),
+		addresses_from: addressesFrom.optional().meta({
+			description:
+				'Files of addresses to watch besides, CSV with the columns address, label and tags; ' +
+				'relative to the watchlist. Default: none.',
+		}),
+		...options,
+		tags: options.tags.meta({ description: 'Words that go along with each alert. Default: none.' }),
+		receivers: options.receivers.meta({
+			description: 'Who is notified, for every watch that names none. Default: none.',
+		}),
+	}
+
+	const whole = section({
+		...head,
+		watches: z
+			.array(z.union([watch, entry]))
+			.min(1)
+			.optional()
+			.meta({ description: 'The addresses. Default: none, with addresses_from.' }),
+	}).meta({
+		title: 'Watchlist of tracewatch',
 		description:
-			'Files of addresses to watch besides, CSV with the columns address, label and tags; ' +
-			'relative to the watchlist. Default: none.',
-	}),
-	...options,
-	tags: options.tags.meta({ description: 'Words that go along with each alert. Default: none.' }),
-	receivers: orNull(receivers).meta({
-		description: 'Who is notified, for every watch that names none. Default: none.',
-	}),
-}
+			'Addresses of one network and who is notified of them. ' +
+			'Options beside the watches hold for each of them that has none of its own.',
+		anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
+	})
 
-/** A watchlist without its watches, each of which is checked by itself. */
-export const headSchema = section({ ...head, watches: z.array(z.unknown()).min(1).optional() })
-
-export const watchlistSchema = section({
-	...head,
-	watches: z
-		.array(z.union([watchSchema, fileEntrySchema]))
-		.min(1)
-		.optional()
-		.meta({ description: 'The addresses. Default: none, with addresses_from.' }),
-}).meta({
-	title: 'Watchlist of tracewatch',
-	description:
-		'Addresses of one network and who is notified of them. ' +
-		'Options beside the watches hold for each of them that has none of its own.',
-	anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
-})
-
-function readBlock(value: string): bigint {
-	if (/^\d{1,15}$/.test(value)) return BigInt(value)
-	throw new RangeError(`must be a block number such as 19000000, not ${quoted(value)}`)
+	/** A watchlist without its watches, each of which is checked by itself. */
+	const file = section({ ...head, watches: z.array(z.unknown()).min(1).optional() })
+	return { file, watch, entry, whole }
 }

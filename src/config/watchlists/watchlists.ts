@@ -10,10 +10,10 @@ import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import type { Reading } from '../yaml/openFile.js'
 import { atMost, readSource, reason, shown } from '../yaml/sourceFile.js'
-import { type AddressFile, type AddressRow, readAddressFile } from './addresses/addressFile.js'
+import { type AddressFile, readAddressFile } from './addresses/addressFile.js'
 import { type Content, contentHash, revisionOf } from './revision.js'
 import { createWatchSet } from './table/watchSet.js'
-import { readWatchlist } from './watchlist.js'
+import { readWatchlist, type Surroundings } from './watchlist.js'
 
 export interface Watchlists {
 	readonly watches: WatchSet
@@ -76,8 +76,8 @@ export async function readWatchlists(
 	const gathered = createWatchSet()
 	const contents: Content[] = []
 	const addresses = new Map<string, AddressFile>()
-	const readAddresses = async (path: string, take: (row: AddressRow) => void) => {
-		const file = await readAddressFile(path, cwd, take, reading)
+	const readAddresses: Surroundings['readAddresses'] = async (path, chainId, take) => {
+		const file = await readAddressFile(path, { ...reading, cwd, chainId }, take)
 		// Of a file that several watchlists name, the problems are reported once.
 		if (!addresses.has(path)) addresses.set(path, file)
 	}

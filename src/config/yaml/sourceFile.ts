@@ -4,7 +4,7 @@ import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import { codeOf, systemWords } from '../../base/systemError.js'
 import type { Problem } from '../../errors.js'
-import { inWords, mostProblems } from '../words.js'
+import { inWords, messageOf, mostProblems } from '../words.js'
 import { type Reading, readFileWhole } from './openFile.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
@@ -72,7 +72,7 @@ function toProblems(source: Source, issue: z.core.$ZodIssue, base: readonly Prop
 			.slice(0, mostProblems)
 			.map((key, index) => source.problem([...path, key], messages[index] ?? issue.message, 'key'))
 	}
-	return [source.problem(path, `${subject(path)} ${issue.message}`)]
+	return [source.problem(path, messageOf(subject(path), issue))]
 }
 
 /** The first 100 problems of a file; when there are that many, one more says that there are further ones. */

@@ -47,6 +47,11 @@ describe('a watchlist', () => {
 		['no-break spaces before the key', `  - address: ${address}\n\u00a0\u00a0  label: Treasury\n`, [`5:1: ${blank}`]],
 		['a no-break space before the address', `  - address:\u00a0${address}\n`, [`4:13: ${blank}`]],
 		[
+			'a merge key',
+			`  - &base {address: ${address}, label: a}\n  - <<: *base\n    address: 0x${'1'.repeat(40)}\n`,
+			['5:5: a merge key (`<<`) is not understood here: write its keys out'],
+		],
+		[
 			'no space after the colon of an only key',
 			`  - address:${address}\n`,
 			['4:5: an entry of `watches` must be keys with values, not one text: a space is missing after `address:`'],

@@ -29,8 +29,17 @@ export interface AddressRow {
 	readonly place: Place
 }
 
+export interface AddressReading extends Reading {
+	/** Folder that paths in messages are relative to. */
+	readonly cwd: string
+	/** Null: unknown. */
+	readonly chainId?: number | null | undefined
+}
+
 const columnNames = ['address', 'label', 'tags'] as const
 type Column = (typeof columnNames)[number]
+/** The reader of each column; throws a RangeError whose message follows after the column's name. */
+type Readers = { readonly [Name in Column]: (text: string) => AddressRow[Name] }
 type Report = (place: Place, message: string) => void
 
 /** The parser works through a piece at once, while nothing else happens. */
@@ -44,16 +53,19 @@ const firstPlace: Place = { line: 1, column: 1 }
  */
 export async function readAddressFile(
 	path: string,
-	cwd: string,
+	{ cwd, chainId = null, signal, chunks = readChunks }: AddressReading,
 	take: (row: AddressRow) => void,
-	reading: Reading = {},
 ): Promise<AddressFile> {
-	const { signal, chunks = readChunks } = reading
 	const file = shown(path, cwd)
 	const problems: Problem[] = []
 	const report: Report = ({ line, column }, message) => void problems.push({ file, line, column, message })
 	let rows = 0
-	const readRecord = createRecordReader(report, (row) => {
+	const readAddress = (text: string) => {
+		if (text === '') throw new RangeError('is missing')
+		return parseAddress(text, chainId)
+	}
+	const readers = { address: readAddress, label: readLabel, tags: createTagReader() }
+	const readRecord = createRecordReader(report, readers, (row) => {
 		rows += 1
 		take(row)
 	})
@@ -97,8 +109,11 @@ export async function readAddressFile(
 }
 
 /** Reads the first record as a header if it is one, and the others as rows. */
-function createRecordReader(report: Report, take: (row: AddressRow) => void): (record: CsvRecord) => void {
-	const readTags = createTagReader()
+function createRecordReader(
+	report: Report,
+	readers: Readers,
+	take: (row: AddressRow) => void,
+): (record: CsvRecord) => void {
 	let columns: readonly string[] | null = null
 	let isForeign = false
 	return (record) => {
@@ -119,7 +134,7 @@ function createRecordReader(report: Report, take: (row: AddressRow) => void): (r
 			report(placeOf(0), `no address in the first line: ${names}`)
 		} else {
 			columns ??= columnNames
-			const row = readRow(record, columns, readTags, report)
+			const row = readRow(record, columns, readers, report)
 			if (row !== null) take(row)
 		}
 	}
@@ -153,7 +168,7 @@ function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly st
 function readRow(
 	{ fields, placeOf }: CsvRecord,
 	columns: readonly string[],
-	readTags: (text: string) => readonly string[],
+	readers: Readers,
 	report: Report,
 ): AddressRow | null {
 	if (fields.length > columns.length) {
@@ -162,10 +177,10 @@ function readRow(
 		return null
 	}
 	let isRight = true
-	const read = <T>(column: Column, reader: (text: string) => T): T | null => {
+	const read = <Name extends Column>(column: Name): AddressRow[Name] | null => {
 		const index = columns.indexOf(column)
 		try {
-			return reader(fields[index] ?? '')
+			return (readers[column] as Readers[Name])(fields[index] ?? '')
 		} catch (error) {
 			if (!(error instanceof RangeError)) throw error
 			report(placeOf(fields[index] === undefined ? 0 : index), `\`${column}\` ${error.message}`)
@@ -173,16 +188,15 @@ function readRow(
 			return null
 		}
 	}
-	const address = read('address', readAddress)
-	const label = read('label', (text) => (text === '' ? null : readLine(text)))
-	const tags = read('tags', readTags)
+	const address = read('address')
+	const label = read('label')
+	const tags = read('tags')
 	if (!isRight || address === null || tags === null) return null
 	return { address, label, tags, place: placeOf(columns.indexOf('address')) }
 }
 
-function readAddress(text: string): Address {
-	if (text === '') throw new RangeError('is missing')
-	return parseAddress(text)
+function readLabel(text: string): string | null {
+	return text === '' ? null : readLine(text)
 }
 
 /** Returns the same array for the same text, since most lines of a file share a few lists of tags. */

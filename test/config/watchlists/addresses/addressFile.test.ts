@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../../src/config/load.js'
@@ -115,6 +115,22 @@ describe('addresses_from', () => {
 			'watchlists/x.csv': `\ufeffTags, Label ,ADDRESS\r\ncold,One,${one}\r\n`,
 		})
 		expect([...(await load()).watches]).toEqual([{ ...usual, address: one, label: 'One', tags: ['cold'] }])
+	})
+
+	test('behavior: on Rootstock addresses have its checksum, in a list and in a file', async () => {
+		// Of chain 30, as EIP-1191 has it among its examples.
+		const written = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD'
+		const settings = readFileSync(join(folder, 'tracewatch.yaml'), 'utf8').replace('8453', '30')
+		write({
+			'tracewatch.yaml': settings,
+			'watchlists/a.yaml': list(`watches: [{address: ${written}}]`),
+			'watchlists/b.yaml': list('addresses_from: x.csv'),
+			'watchlists/c.yaml': `network: ethereum\nreceivers: [hook]\nwatches: [{address: ${written}}]\n`,
+			'watchlists/x.csv': written,
+		})
+		const [problem, ...others] = await problemsOf(load())
+		expect(problem).toContain('watchlists/c.yaml:3:21: `address` has a wrong checksum')
+		expect(others).toEqual([])
 	})
 
 	test('behavior: one file serves several networks', async () => {
