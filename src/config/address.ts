@@ -13,14 +13,14 @@ export function toChecksum(address: Address): string {
  *
  * @throws RangeError whose message follows after the key's name. For a wrong checksum it gives the right spelling.
  */
-export function parseAddress(text: string, chainId: number | null = null): Address {
+export function parseAddress(text: string, chainId: number | 'any' | null = null): Address {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`must be an address: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
 	if (digits === lower || digits === digits.toUpperCase()) return address
-	const ofChain = chainId === 30 || chainId === 31 ? `${chainId}0x${lower}` : lower
-	if (!isChecksum(digits, lower) && !isChecksum(digits, ofChain))
+	const chains = [30, 31].filter((chain) => chainId === chain || chainId === 'any')
+	if (!isChecksum(digits, lower) && !chains.some((chain) => isChecksum(digits, `${chain}0x${lower}`)))
 		throw new RangeError(`has a wrong checksum: if no digit is mistyped, write ${toChecksum(address)}`)
 	return address
 }

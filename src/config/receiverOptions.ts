@@ -1,8 +1,8 @@
 import { writeDuration } from './duration.js'
-import type { ReceiverOptions } from './settings/settings.js'
+import type { ReceiverSettings } from './settings/settings.js'
 
 /** Describes a receiver's digest and fallback; each part begins with a semicolon. */
-export function receiverOptionsInWords({ digest, fallback }: ReceiverOptions): string {
+export function receiverOptionsInWords({ digest, fallback }: Pick<ReceiverSettings, 'digest' | 'fallback'>): string {
 	const parts = [
 		...(digest === null
 			? []

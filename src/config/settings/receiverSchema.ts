@@ -96,6 +96,8 @@ export const receiverSchema = z.discriminatedUnion('type', [email, webhook], {
 	error: ({ input }) => unknownType(at(input, 'type')),
 })
 
+export type ReceiverSettings = z.output<typeof receiverSchema>
+
 function unknownType(type: unknown): string {
 	const types = ['email', 'webhook']
 	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`

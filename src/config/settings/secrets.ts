@@ -1,30 +1,14 @@
 import { isOpenly, urlSecrets } from '../../base/secrets/urlSecrets.js'
 import type { Filled } from './interpolate.js'
+import type { SettingsWritten } from './settingsSchema.js'
 import { isDatabase } from './statePlace.js'
-
-/** The settings that can hold secrets, as the schema outputs them. */
-interface Secretive {
-	readonly networks: readonly { readonly rpc: readonly string[]; readonly ws: readonly string[] }[]
-	readonly heartbeat_url: string | null
-	readonly http_password: string | null
-	readonly state: string
-	readonly receivers: readonly (
-		| { readonly type: 'email'; readonly smtp: string }
-		| {
-				readonly type: 'webhook'
-				readonly url: string
-				readonly secret: string | null
-				readonly headers: Readonly<Record<string, string>>
-		  }
-	)[]
-}
 
 /**
  * Every text that must not appear in a log, an error, an alert, a metric or the state: all values of `${NAME}`, the
  * secret parts of each URL and the URL as a whole, signing secrets, values of headers, and the password of the
  * database. Hosts are not secret, nor are texts that also stand in a public setting. Longest first.
  */
-export function secretsOf(settings: Secretive, filled: readonly Filled[]): readonly string[] {
+export function secretsOf(settings: SettingsWritten, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
 	const hosts = new Set<string>()
 	const addUrl = (text: string) => {
@@ -96,14 +80,16 @@ const secretKeys: readonly string[] = [
 ]
 
 /** Values of public keys: names, mail addresses, symbols and others. */
-function saidOpenly(settings: Secretive): ReadonlySet<string> {
+function saidOpenly(settings: SettingsWritten): ReadonlySet<string> {
 	const open = new Set<string>()
 	const collect = (value: unknown, key: string) => {
 		if (secretKeys.includes(key)) return
 		if (typeof value === 'string') open.add(value)
 		else if (typeof value === 'number') open.add(String(value))
 		else if (value !== null && typeof value === 'object') {
-			for (const [name, item] of Object.entries(value)) collect(item, Array.isArray(value) ? key : name)
+			const isList = Array.isArray(value) || value instanceof Map
+			const entries = Object.entries(value instanceof Map ? [...value.values()] : value)
+			for (const [name, item] of entries) collect(item, isList ? key : name)
 		}
 	}
 	collect(isDatabase(settings.state) ? { ...settings, state: null } : settings, '')

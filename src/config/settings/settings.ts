@@ -7,76 +7,17 @@ import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
-import type { KnownTokens } from '../../model/token.js'
-import type { Network } from '../../model/watch.js'
 import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
 import type { Place } from '../yaml/yaml.js'
 import { fallbackProblems } from './fallbackProblems.js'
 import { interpolate } from './interpolate.js'
+import type { ReceiverSettings } from './receiverSchema.js'
 import { hideSecrets, secretsOf } from './secrets.js'
-import { settingsSchema, stallAfterMs, watchlistsSchema } from './settingsSchema.js'
+import { type NetworkSettings, settingsSchema, watchlistsSchema } from './settingsSchema.js'
 import { statePlaceOf } from './statePlace.js'
-import { readTokens } from './tokenSettings.js'
-import type { WebhookFormat } from './webhookFormat.js'
 
-export interface NetworkSettings extends Network {
-	/** Endpoints in order of preference; not empty. The paths may contain keys. */
-	readonly rpc: readonly string[]
-	/** In the format of node-cron, seconds first. */
-	readonly schedule: string
-	/** Time in ms without progress after which the network counts as stalled; null: never. */
-	readonly stallAfterMs: number | null
-	readonly source: 'auto' | 'trace_filter' | 'trace_block' | 'debug_traceBlockByNumber'
-	/** Requests whole blocks only, so that no request names a watched address. */
-	readonly isPrivate: boolean
-	/**
-	 * Whether books of balances are kept by asking for balances. Never on a private network, since balances are asked for
-	 * by address.
-	 */
-	readonly keepsBooks: boolean
-	/** Whether books are kept from block access lists alone, as on a private network. */
-	readonly keepsListedBooks: boolean
-	/** Limit for each endpoint; null: no limit. */
-	readonly requestsPerSecond: number | null
-	/**
-	 * ws:// or wss:// endpoints in order of preference. Empty: polls start by the schedule alone. The paths may contain
-	 * keys.
-	 */
-	readonly ws: readonly string[]
-}
-
-/** Options that every receiver can have. */
-export interface ReceiverOptions {
-	/** Name of the receiver that is notified when this one accepts no more messages; null: none. */
-	readonly fallback: string | null
-	/** Alerts beyond `max` within `everyMs` are sent as one message; null: every alert is sent by itself. */
-	readonly digest: { readonly everyMs: number; readonly max: number } | null
-}
-
-export interface EmailSettings extends ReceiverOptions {
-	readonly type: 'email'
-	readonly name: string
-	/** smtp:// or smtps:// with its port; user and password are URL-encoded. */
-	readonly smtp: string
-	readonly from: string
-	/** Not empty, without duplicates. */
-	readonly to: readonly string[]
-}
-
-export interface WebhookSettings extends ReceiverOptions {
-	readonly type: 'webhook'
-	readonly name: string
-	/** Contains the chat of telegram and the topic of ntfy. */
-	readonly url: string
-	readonly format: WebhookFormat
-	/** Format standard: `whsec_…`, or several separated by a space. Format pagerduty: the routing key. Null: none. */
-	readonly secret: string | null
-	/** Values are secret, except words under public names (`isOpenly`). Names are unique without regard to case. */
-	readonly headers: Readonly<Record<string, string>>
-}
-
-export type ReceiverSettings = EmailSettings | WebhookSettings
+export type { NetworkSettings, ReceiverSettings }
 
 /** The contents of tracewatch.yaml, without the watchlists. */
 export interface Settings {
@@ -133,16 +74,15 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		...fallbackProblems(source, value),
 	]
 	// A scalar whose variable is missing is reported once, not also as an invalid URL or number.
-	const tokens = 'data' in checked ? tokensOf(checked.data.networks, source) : null
 	const rest =
 		'problems' in checked ? checked.problems.filter((one) => !problems.some((other) => samePlace(one, other))) : []
 	const places = filled.map((entry) => ({ ...entry, place: source.locate(entry.path) }))
-	const others = inOrder([...rest, ...cross, ...(tokens?.problems ?? [])])
+	const others = inOrder([...rest, ...cross])
 	const all = atMost([...inOrder(problems), ...others]).map((problem) => {
 		const about = places.find(({ place }) => samePlace(problem, place))
 		return { ...problem, message: hideSecrets(problem.message, about?.template, filled) }
 	})
-	if ('problems' in checked || tokens === null || all.length > 0) {
+	if ('problems' in checked || all.length > 0) {
 		const asked = watchlistsSchema.safeParse(at(value, 'watchlists'))
 		const watchlists = asked.success && !Array.isArray(value) ? placeOf(asked.data, source, path) : null
 		const state = settingsSchema.shape.state.safeParse(at(value, 'state'))
@@ -152,7 +92,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
-		networks: data.networks.map((network, index) => networkOf(network, tokens.byNetwork[index])),
+		networks: data.networks,
 		receivers: data.receivers,
 		watchlists: placeOf(data.watchlists, source, path),
 		statePlace: statePlaceOf(data.state, dirname(path)),
@@ -165,41 +105,6 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { watchlists, statePlace } = settings
 	const openSecrets = warnings.map(({ path: at, message }) => source.problem(at, message))
 	return { settings, source, problems: [], openSecrets, watchlists, statePlace, names: namesOf(settings) }
-}
-
-type NetworkWritten = z.output<typeof settingsSchema>['networks'][number]
-
-/** The known tokens of each network, in the order of the networks. */
-function tokensOf(networks: readonly NetworkWritten[], source: Source) {
-	const byNetwork: KnownTokens[] = []
-	const problems: Problem[] = []
-	for (const [index, written] of networks.entries()) {
-		const read = readTokens({ chainId: written.chain_id, written: written.tokens, source, at: ['networks', index] })
-		byNetwork.push(read.tokens)
-		problems.push(...read.problems)
-	}
-	return { byNetwork, problems }
-}
-
-function networkOf(
-	{
-		chain_id,
-		stall_after,
-		requests_per_second: requestsPerSecond,
-		private: isPrivate,
-		proof,
-		tokens: _tokens,
-		...network
-	}: NetworkWritten,
-	tokens: KnownTokens | undefined,
-): NetworkSettings {
-	const stallAfter = stallAfterMs({ ...network, stall_after })
-	// Balances are asked for by address, and a private network never sends addresses.
-	const keepsBooks = proof === 'auto' && !isPrivate
-	const keepsListedBooks = proof === 'auto' && isPrivate
-	const asked = { requestsPerSecond, isPrivate, keepsBooks, keepsListedBooks }
-	const named = tokens === undefined || tokens.size === 0 ? {} : { tokens }
-	return { ...network, chainId: chain_id, stallAfterMs: stallAfter, ...asked, ...named }
 }
 
 function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, path: string): WatchlistPlace {

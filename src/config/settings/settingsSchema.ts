@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { Confirmations } from '../../model/watch.js'
+import type { Confirmations, Network } from '../../model/watch.js'
 import { readDurationOrNever, readKeeping, writeDuration } from '../duration.js'
 import {
 	readChainId,
@@ -20,7 +20,7 @@ import { list, oneOrMore, orNull, section, text } from '../words.js'
 import { longestGapMs, readSchedule, stepsInWords } from './cron.js'
 import { receiverSchema } from './receiverSchema.js'
 import { readState } from './statePlace.js'
-import { tokenKeys } from './tokenSchema.js'
+import { knownTokens, tokensSchema } from './tokenSchema.js'
 
 /**
  * Schema of tracewatch.yaml, one section for each part. A new key is one entry here: its reader checks the text and
@@ -123,7 +123,9 @@ const network = section({
 	decimals: text((value) => readWholeNumber(value, 77))
 		.default(18)
 		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
-	...tokenKeys,
+	tokens: tokensSchema.meta({
+		description: 'Tokens whose transfers are reported, under symbols of your own. Default: none.',
+	}),
 	explorer: orNull(text(readExplorer)).meta({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
@@ -143,7 +145,32 @@ const network = section({
 		const message = 'names the watched addresses to the provider: with `private` write trace_block, or drop it'
 		context.addIssue({ code: 'custom', path: ['source'], message })
 	})
+	.transform((written, context) => {
+		const { chain_id, stall_after, requests_per_second, private: isPrivate, proof, tokens: _, ...network } = written
+		const tokens = knownTokens(written, context)
+		const named: Pick<Network, 'tokens'> = tokens.size === 0 ? {} : { tokens }
+		return {
+			...network,
+			...named,
+			chainId: chain_id,
+			/** Time without progress after which the network counts as stalled; null: never. */
+			stallAfterMs: stallAfterMs({ ...network, stall_after }),
+			/** Requests whole blocks only, so that no request names a watched address. */
+			isPrivate,
+			/**
+			 * Whether books of balances are kept by asking for balances. Never on a private network, since balances are asked
+			 * for by address.
+			 */
+			keepsBooks: proof === 'auto' && !isPrivate,
+			/** Whether books are kept from block access lists alone, as on a private network. */
+			keepsListedBooks: proof === 'auto' && isPrivate,
+			/** Limit for each endpoint; null: no limit. */
+			requestsPerSecond: requests_per_second,
+		}
+	})
 	.meta({ id: 'network', description: 'One chain and the endpoints that it is read from.' })
+
+export type NetworkSettings = z.output<typeof network>
 
 export const watchlistsSchema = z
 	.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
@@ -182,3 +209,5 @@ export const settingsSchema = section({
 		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
 	}),
 }).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })
+
+export type SettingsWritten = z.output<typeof settingsSchema>

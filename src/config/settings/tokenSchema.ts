@@ -1,27 +1,63 @@
 import { z } from 'zod'
+import { parseAmount } from '../../base/amount.js'
+import { isNativeCoin } from '../../core/events/nativeTokens.js'
+import type { KnownToken, KnownTokens } from '../../model/token.js'
 import { parseAddress } from '../address.js'
 import { readLine, readWholeNumber } from '../values.js'
 import { orNull, section, text } from '../words.js'
 
-/** The keys of a network that name tokens. Amounts stay text until the decimals are known. */
-export const tokenKeys = {
-	tokens: z
-		.array(
-			section({
-				symbol: text(readLine).meta({ description: 'What alerts call it, such as USDC; the contract is not asked.' }),
-				address: text(parseAddress).meta({ type: ['string', 'number'], description: 'Of its contract.' }),
-				decimals: orNull(text((value) => readWholeNumber(value, 77))).meta({
-					type: ['integer', 'string'],
-					description: 'Digits after the point. Default: none, as ERC-721 and ERC-1155 have none.',
-				}),
-				min_amount: orNull(z.string()).meta({
-					type: ['string', 'number'],
-					description: 'Smallest transfer to tell, in whole tokens, such as 100. Default: above 0.',
-				}),
-			}).meta({ id: 'token', description: 'A token that counts.' }),
-		)
-		.default([])
-		.meta({ description: 'Tokens whose transfers are reported, under symbols of your own. Default: none.' }),
-} as const
+/** Schema of `tokens` of a network. */
+export const tokensSchema = z
+	.array(
+		section({
+			symbol: text(readLine).meta({ description: 'What alerts call it, such as USDC; the contract is not asked.' }),
+			address: text((value) => parseAddress(value, 'any')).meta({
+				type: ['string', 'number'],
+				description: 'Of its contract.',
+			}),
+			decimals: orNull(text((value) => readWholeNumber(value, 77))).meta({
+				type: ['integer', 'string'],
+				description: 'Digits after the point. Default: none, as ERC-721 and ERC-1155 have none.',
+			}),
+			min_amount: orNull(z.string()).meta({
+				type: ['string', 'number'],
+				description: 'Smallest transfer to tell, in whole tokens, such as 100. Default: above 0.',
+			}),
+		})
+			.transform(({ min_amount: written, ...token }, context): KnownToken => {
+				const least = readLeast(written, token)
+				if (typeof least === 'string') context.addIssue({ code: 'custom', path: ['min_amount'], message: least })
+				return { ...token, minAmountRaw: typeof least === 'string' ? null : least }
+			})
+			.meta({ id: 'token', description: 'A token that counts.' }),
+	)
+	.default([])
 
-export type TokensWritten = z.output<z.ZodObject<typeof tokenKeys>>
+/** Reads `100`, or `100 USDC`; returns it in the smallest unit, or what is wrong. */
+function readLeast(written: string | null, { symbol, decimals }: Omit<KnownToken, 'minAmountRaw'>) {
+	if (written === null) return null
+	const text = written.trim()
+	const number = text.toLowerCase().endsWith(symbol.toLowerCase()) ? text.slice(0, -symbol.length).trim() : text
+	if (!/^\d+(\.\d+)?$/.test(number)) return 'must be a number of whole tokens, such as 100 or 0.5'
+	const fraction = number.split('.')[1]?.replace(/0+$/, '') ?? ''
+	if (fraction.length > (decimals ?? 0))
+		return `has more digits after the point than the token, which has ${decimals ?? 0}`
+	return parseAmount(number, decimals ?? 0)
+}
+
+/** The tokens by their contract. Tokens that a network must not name are issues. */
+export function knownTokens(
+	{ chain_id: chainId, tokens }: { readonly chain_id: number; readonly tokens: readonly KnownToken[] },
+	context: z.core.$RefinementCtx,
+): KnownTokens {
+	const known = new Map(tokens.map((token) => [token.address, token]))
+	for (const [index, token] of tokens.entries()) {
+		const fault = (message: string) =>
+			context.addIssue({ code: 'custom', path: ['tokens', index, 'address'], message, params: { between: null } })
+		if (tokens.findIndex(({ address }) => address === token.address) < index)
+			fault('this token is named already; a network names a token once')
+		if (isNativeCoin(chainId, token.address))
+			fault('this contract shows the coin of the chain, which is reported as transfers: remove it')
+	}
+	return known
+}

@@ -2,7 +2,7 @@ import type { z } from 'zod'
 
 export const formatNames = ['standard', 'slack', 'discord', 'telegram', 'ntfy', 'pagerduty', 'alertmanager'] as const
 /** The format of a webhook's body. */
-export type WebhookFormat = (typeof formatNames)[number]
+type WebhookFormat = (typeof formatNames)[number]
 
 /** Keys that only one format allows. */
 const keys = { secret: 'standard', routing_key: 'pagerduty' } as const
