@@ -7,8 +7,8 @@ import { recordOf } from '../kinds/all.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Watch, WatchSet } from '../model/watch.js'
 import { toChecksum } from './address.js'
+import { writeDuration } from './duration.js'
 import type { Config } from './load.js'
-import { receiverOptionsInWords } from './receiverOptions.js'
 import { stepsInWords } from './settings/cron.js'
 import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
@@ -121,6 +121,13 @@ function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
 
 function receiverInWords(receiver: ReceiverSettings): string {
 	return `${receiver.name}: ${placeInWords(receiver)}${receiverOptionsInWords(receiver)}`
+}
+
+/** Its digest and its fallback; each part begins with a semicolon. */
+function receiverOptionsInWords({ digest, fallback }: ReceiverSettings): string {
+	const most = digest === null ? '' : `past ${digest.max} alerts in ${writeDuration(digest.everyMs)}`
+	const storm = digest === null ? '' : `; ${most} the rest as one message`
+	return `${storm}${fallback === null ? '' : `; ${fallback} is notified when it fails`}`
 }
 
 function placeInWords(receiver: ReceiverSettings): string {

@@ -5,12 +5,13 @@
 
 import { dirname, resolve } from 'node:path'
 import type { z } from 'zod'
+import { quoted } from '../../base/text/quoted.js'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
-import { at, guessNames, type Names, namesOf, type WatchlistPlace } from '../names.js'
+import { at, guessNames, listAt, type Names, namesOf, type WatchlistPlace } from '../names.js'
+import { suggestion } from '../words.js'
 import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
 import type { Place } from '../yaml/yaml.js'
-import { fallbackProblems } from './fallbackProblems.js'
 import { interpolate } from './interpolate.js'
 import type { ReceiverSettings } from './receiverSchema.js'
 import { hideSecrets, secretsOf } from './secrets.js'
@@ -117,20 +118,31 @@ function samePlace(one: Place, other: Place): boolean {
 	return one.line === other.line && one.column === other.column
 }
 
-/** Problems for duplicate names in a list of networks or receivers. */
-function twice(source: Source, value: unknown, key: string, what: string): Problem[] {
-	const entries: unknown = at(value, key)
-	if (!Array.isArray(entries)) return []
-	const first = new Map<string, number>()
-	return entries.flatMap((entry: unknown, index) => {
-		const name: unknown = at(entry, 'name')
-		if (typeof name !== 'string') return []
-		const before = first.get(name)
-		if (before === undefined) {
-			first.set(name, index)
-			return []
-		}
+/** Names that stand twice in the list `key`, of networks or of receivers. `value` is the unchecked data of the file. */
+function twice(source: Source, value: unknown, key: string, what: string): readonly Problem[] {
+	const names = listAt(value, key).map((entry) => at(entry, 'name'))
+	return names.flatMap((name, index) => {
+		const before = names.indexOf(name)
+		if (typeof name !== 'string' || before === index) return []
 		const { line } = source.locate([key, before, 'name'])
 		return [source.problem([key, index, 'name'], `the name \`${name}\` is taken by the ${what} in line ${line}`)]
+	})
+}
+
+/**
+ * Fallbacks of receivers that name no receiver, or the receiver itself. Two may name each other: a message to a
+ * fallback is not passed on to its own fallback.
+ */
+function fallbackProblems(source: Source, value: unknown): readonly Problem[] {
+	const receivers = listAt(value, 'receivers')
+	return receivers.flatMap((receiver, index) => {
+		const [name, fallback] = [at(receiver, 'name'), at(receiver, 'fallback')]
+		if (typeof fallback !== 'string') return []
+		const names = receivers.map((one) => at(one, 'name')).filter((one) => typeof one === 'string')
+		const others = names.filter((other) => other !== name)
+		const message = !names.includes(fallback)
+			? `no receiver ${quoted(fallback)} is in the settings${suggestion(fallback, others)}`
+			: fallback === name && 'a receiver cannot be its own `fallback`'
+		return message ? [source.problem(['receivers', index, 'fallback'], message)] : []
 	})
 }

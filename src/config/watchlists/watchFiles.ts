@@ -27,58 +27,40 @@ export interface WatchFilesOptions {
 
 /**
  * Watches files by polling, because only polling sees every way of saving: in place, rename over, remove and create,
- * truncate and write slowly, symlink swap. Each look makes one `stat` a file, through symlinks, and reads the contents
- * only when a stat has changed. Resolves when the signal aborts; never rejects.
+ * truncate and write slowly, symlink swap. Each look makes one `stat` a file, through symlinks. The contents are read
+ * only when the stats have changed and are the same twice. Resolves when the signal aborts.
  */
 export async function watchFiles(options: WatchFilesOptions): Promise<void> {
-	try {
-		await look(options)
-	} catch (error) {
-		if (!options.signal.aborted) throw error
-	}
-}
-
-async function look(options: WatchFilesOptions): Promise<void> {
-	const { paths, onChange, intervalMs = 2_000, settleMs = 500, signal } = options
-	const list = () => {
+	const { onChange, intervalMs = 2_000, settleMs = 500, signal } = options
+	const paths = () => {
 		try {
-			return paths()
+			return options.paths()
 		} catch {
 			return []
 		}
 	}
-	const { revision: asked } = options
 	// With a given revision, the first look always reads the files.
-	let stamp = asked === undefined ? await stampOf(list()) : null
-	let present = asked === undefined ? await revisionNow(list(), signal) : asked()
-	let reported = present
-	let called = ''
-	while (await waited(intervalMs, signal)) {
-		const moved = await stampOf(list())
-		if (moved !== stamp) {
-			stamp = moved
-			const still = await stillness()
-			if (still === null) return
-			present = still
+	let settled = options.revision === undefined ? await stampOf(paths()) : null
+	let present = options.revision?.() ?? (await revisionNow(paths(), signal)) ?? ''
+	let [before, reported, called] = [settled, present, '']
+	for (let waitMs = intervalMs; await waited(waitMs, signal); ) {
+		const stamp = await stampOf(paths())
+		const isSame = stamp === before
+		before = stamp
+		waitMs = stamp === settled ? intervalMs : settleMs
+		if (stamp !== settled) {
+			if (!isSame) continue
+			const read = await revisionNow(paths(), signal)
+			// A write between the stat and the read could give half a file, so look again.
+			if (read === null || (await stampOf(paths())) !== stamp) continue
+			;[settled, present, waitMs] = [stamp, read, intervalMs]
 		}
 		// Asked at every look: the caller may have finished reading contents that were replaced meanwhile.
-		const read = asked?.() ?? reported
-		if (present === read || called === `${present} ${read}`) continue
-		called = `${present} ${read}`
+		const known = options.revision?.() ?? reported
+		if (present === known || called === `${present} ${known}`) continue
+		called = `${present} ${known}`
 		reported = present
 		onChange()
-	}
-
-	/** Waits until the files stay unchanged and returns their revision; null when the signal aborted the wait. */
-	async function stillness(): Promise<string | null> {
-		for (;;) {
-			if (!(await waited(settleMs, signal))) return null
-			const now = await stampOf(list())
-			const read = await revisionNow(list(), signal)
-			// A write between the stat and the read could give half a file, so wait again.
-			if (now === stamp && (await stampOf(list())) === now) return read
-			stamp = now
-		}
 	}
 }
 
@@ -97,10 +79,16 @@ async function stampOf(paths: readonly string[]): Promise<string> {
 	return stamps.join('\n')
 }
 
-async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string> {
+/** Null when the signal aborted. */
+async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string | null> {
 	const contents: Content[] = []
-	for (const path of paths) contents.push({ path, digest: await fileDigest(path, signal) })
-	return revisionOf(contents)
+	try {
+		for (const path of paths) contents.push({ path, digest: await fileDigest(path, signal) })
+		return revisionOf(contents)
+	} catch (error) {
+		if (!signal.aborted) throw error
+		return null
+	}
 }
 
 /** False when the signal aborted the wait. */
