@@ -9,17 +9,17 @@ export function toChecksum(address: Address): string {
 
 /**
  * Reads an address as a person wrote it: all lower case, all upper case, or mixed case with the right
- * checksum: EIP-55, or on Rootstock (chains 30 and 31) EIP-1191.
+ * checksum: EIP-55, or on Rootstock (chains 30 and 31) EIP-1191. Null: a chain that is not known.
  *
  * @throws RangeError whose message follows after the key's name. For a wrong checksum it gives the right spelling.
  */
-export function parseAddress(text: string, chainId: number | 'any' | null = null): Address {
+export function parseAddress(text: string, chainId: number | null = null): Address {
 	if (!/^0x[0-9a-fA-F]{40}$/.test(text)) throw new RangeError(`must be an address: ${whyNot(text)}`)
 	const digits = text.slice(2)
 	const lower = digits.toLowerCase()
 	const address: Address = `0x${lower}`
 	if (digits === lower || digits === digits.toUpperCase()) return address
-	const chains = [30, 31].filter((chain) => chainId === chain || chainId === 'any')
+	const chains = [30, 31].filter((chain) => chainId === chain || chainId === null)
 	if (!isChecksum(digits, lower) && !chains.some((chain) => isChecksum(digits, `${chain}0x${lower}`)))
 		throw new RangeError(`has a wrong checksum: if no digit is mistyped, write ${toChecksum(address)}`)
 	return address

@@ -63,7 +63,12 @@ function coinOf(network: unknown): Coin | null {
 	const [decimals, symbol] = [at(network, 'decimals') ?? '18', at(network, 'symbol') ?? 'ETH']
 	if (typeof decimals !== 'string' || typeof symbol !== 'string') return null
 	try {
-		return { decimals: readWholeNumber(decimals, 77), symbol, chainId: null, tokens: null }
+		return {
+			decimals: readWholeNumber(decimals, 77),
+			symbol,
+			chainId: Number(at(network, 'chain_id')) || null,
+			tokens: null,
+		}
 	} catch {
 		return null
 	}

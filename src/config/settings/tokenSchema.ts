@@ -11,7 +11,7 @@ export const tokensSchema = z
 	.array(
 		section({
 			symbol: text(readLine).meta({ description: 'What alerts call it, such as USDC; the contract is not asked.' }),
-			address: text((value) => parseAddress(value, 'any')).meta({
+			address: text((value) => parseAddress(value)).meta({
 				type: ['string', 'number'],
 				description: 'Of its contract.',
 			}),

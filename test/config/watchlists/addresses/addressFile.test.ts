@@ -131,6 +131,12 @@ describe('addresses_from', () => {
 		const [problem, ...others] = await problemsOf(load())
 		expect(problem).toContain('watchlists/c.yaml:3:21: `address` has a wrong checksum')
 		expect(others).toEqual([])
+		// The chain is known also where another setting is wrong.
+		write({ 'tracewatch.yaml': settings.replace('http://127.0.0.1:9000', '') })
+		expect((await problemsOf(load())).map((line) => line.replace(/:.*/, ''))).toEqual([
+			'tracewatch.yaml',
+			'watchlists/c.yaml',
+		])
 	})
 
 	test('behavior: one file serves several networks', async () => {
