@@ -141,8 +141,6 @@ export type OptionsWritten = z.output<z.ZodObject<ReturnType<typeof optionsOf>>>
 
 const addressesFrom = oneOrMore(text(readLine))
 
-export type WatchlistSchemas = ReturnType<typeof watchlistSchemas>
-
 export function watchlistSchemas(names: Names, coin: Coin | null) {
 	const options = optionsOf(names, coin)
 	const watch = section({
