@@ -1,7 +1,7 @@
 // Pages and mails as a browser shows them, with 1,000 watches and 10,000 alerts that are made up here and never change.
-// `node scripts/screenshots.js` makes the pictures of the README, docs/screenshots/*.png; `node scripts/screenshots.js
-// FOLDER` makes every page and mail, light and dark, on a desktop and a phone. Needs `npm run build` and Debian's
-// chromium. Run it after a change of pages or mails, and look at what it made.
+// `node scripts/screenshots.js` makes the pictures of the documents, docs/screenshots/*.png; with a FOLDER, every page
+// and mail, light and dark, on a desktop and a phone. Needs `npm run build` and Debian's chromium. Run it after a
+// change of pages or mails, and look at what it made.
 import { mkdirSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -18,10 +18,7 @@ const { pageAt } = await from('pages/pages.js')
 const { startHttp } = await from('ops/httpServer.js')
 const { createScrubber } = await from('ops/scrub.js')
 
-const kept = new Set([
-	...['overview-light', 'overview-dark', 'overview-phone-light'],
-	...['mail-alert-phone-light', 'mail-lookalike-light', 'mail-digest-light'],
-])
+const kept = new Set([...['overview-light', 'overview-dark', 'mail-lookalike-light', 'mail-digest-light']])
 /** GitHub and mail programs show them small; more is only weight. */
 const mostBytes = 200_000
 const nowMs = Date.UTC(2026, 10, 20, 10, 0, 30)
@@ -315,7 +312,7 @@ try {
 	await server.close()
 }
 
-/** Without a folder only the pictures of the README are made. */
+/** Without a folder only the pictures of the documents are made. */
 function isKept(name) {
 	return folder !== undefined || kept.has(name)
 }

@@ -51,8 +51,8 @@ Every balance was compared with the chain up to block ${block}, and the reported
 Nothing of this is left on the machine.
 
 Next, with a node of your own:
-  npx tracewatch watch ADDRESS --rpc URL   one address on the terminal, without any file
-  npx tracewatch setup --dir mine          asks for a node, a receiver and an address, and writes one folder`)
+  node dist/cli.js watch ADDRESS --rpc URL   one address on the terminal, without any file
+  node dist/cli.js setup --dir mine          asks for a node, a receiver and an address, and writes one folder`)
 process.exit(0)
 
 /** Ends the demo when a message is missing, wrong or too many. */

@@ -170,7 +170,7 @@ ${table(
 			one.aside ? mark(`fails at ${one.aside} alone`, 'ill') : null
 		} ${count(one.pending, 'pending', one.receiver)}`,
 		count(one.held, 'held', one.receiver),
-		html`${one.parked ? mark('accepts no message', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
+		html`${one.parked ? mark('refuses everything', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
 		html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
 		one.delivered === null ? 'not known' : grouped(one.delivered),
 		ago(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt), nowMs),

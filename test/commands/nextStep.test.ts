@@ -1,6 +1,6 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Io } from '../../src/commands/command.js'
 import { adviceOfService, nextStep } from '../../src/commands/nextStep.js'
@@ -48,9 +48,17 @@ test('default: from nothing to a daemon that runs, each state has its next step'
 	expect(await said()).toContain('NOT WELL: the disk is full')
 })
 
-test('behavior: in a clone, where npx starts the program, it suggests what works there', async () => {
-	const said = await place({ npm_command: 'exec' }).said()
-	expect(said).toMatch(/^ {2}npx tracewatch setup --dir FOLDER /m)
+test.each([
+	['npx tracewatch', { npm_command: 'exec' }, '/usr/bin/tracewatch'],
+	['node dist/cli.js', {}, resolve('dist/cli.js')],
+])('behavior: in a clone, where `%s` starts the program, it suggests that', async (call, env, path) => {
+	const [, before = ''] = process.argv
+	onTestFinished(() => {
+		process.argv[1] = before
+	})
+	process.argv[1] = path
+	const said = await place(env).said()
+	expect(said).toContain(`\n  ${call} setup --dir FOLDER `)
 	expect(said).not.toMatch(/sudo|^ {2}tracewatch /m)
 })
 

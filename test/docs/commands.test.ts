@@ -17,12 +17,10 @@ const optionsOf = new Map(
 const documents = [
 	'README.md',
 	'docs/install.md',
-	'docs/night.md',
 	'docs/operations.md',
-	'docs/metrics.md',
-	'docs/pages.md',
 	'docs/delivery.md',
-	'docs/reference.md',
+	'docs/nodes.md',
+	'docs/configuration.md',
 	'SECURITY.md',
 	'CONTRIBUTING.md',
 ]
@@ -30,7 +28,7 @@ const documents = [
 /** `tracewatch check -c FILE`, wherever it stands in code; not `systemctl status tracewatch`. */
 function callsIn(text: string): readonly { readonly name: string; readonly rest: string }[] {
 	return codeOf(text).flatMap((piece) =>
-		[...piece.matchAll(/(?<![\w./@-])tracewatch ([a-z][a-z-]*)([^#&;|]*)/g)]
+		[...piece.matchAll(/(?<![\w./@-])(?:tracewatch|node dist\/cli\.js) ([a-z][a-z-]*)([^#&;|]*)/g)]
 			.filter(({ index }) => !/systemctl|journalctl/.test(piece.slice(0, index)))
 			.map(([, name = '', rest = '']) => ({ name, rest })),
 	)

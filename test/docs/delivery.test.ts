@@ -6,9 +6,10 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { retryAfterMs } from '../../src/base/net/retryAfter.js'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
+import { allKinds } from '../../src/kinds/all.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/deliveryBackoff.js'
 import { mostAlerts, mostBytes } from '../../src/notify/delivery/held/digestChunks.js'
-import { httpPolicy, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
+import { httpPolicy, judgeSmtp, judgeStatus, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
 
 import { formats } from '../../src/notify/webhook/formats/byName.js'
 import type { FormatName, Reply } from '../../src/notify/webhook/formats/format.js'
@@ -19,40 +20,58 @@ import { startHookServer } from '../support/hookServer.js'
 import { blocksOf, read, spansOf, tableOf, tablesOf } from './markdown.js'
 
 const text = read('docs/delivery.md')
+const answers = tableOf(text, 'outcome', 'HTTP answer', 'SMTP answer', 'then').map(
+	([outcome = '', http = '', smtp = '']) => ({ outcome, http, smtp }),
+)
 
 describe('the tables of docs/delivery.md', () => {
-	test('default: HTTP answers, in the order in which they decide', () => {
-		const rows = httpPolicy.map(({ from, to, verdict, meaning }) => {
-			const status = from === 0 ? 'anything else' : from === to ? `${from}` : `${from} to ${to}`
-			return [status, verdict, meaning]
-		})
-		expect(tableOf(text, 'status', 'outcome', 'meaning')).toEqual(rows)
+	test('default: what each HTTP status means', () => {
+		// A single status before a range, a range before "anything else".
+		const ranges = answers.flatMap(({ outcome, http }) =>
+			[...http.matchAll(/(\d{3})(?: to (\d{3}))?/g)].map(
+				([, from, to = from]) => [outcome, Number(from), Number(to)] as const,
+			),
+		)
+		const otherwise = answers.find(({ http }) => http.includes('anything else'))?.outcome
+		const saidOf = (status: number) =>
+			(ranges.find(([, from, to]) => from === status && to === status) ??
+				ranges.find(([, from, to]) => from <= status && status <= to))?.[0] ?? otherwise
+		expect(ranges.length).toBeGreaterThan(5)
+		for (let status = 0; status <= 999; status++) expect(judgeStatus(status).verdict, `${status}`).toBe(saidOf(status))
 	})
 
-	test('default: SMTP answers, in the order in which they decide', () => {
-		const rows = smtpPolicy.map(({ phases, reply, verdict, meaning }) => [
-			phases.length === allPhases.length ? 'at any time' : phases.join(', '),
-			replies[reply.source] ?? `no words for ${reply.source}`,
-			verdict,
-			meaning,
-		])
-		expect(tableOf(text, 'when', 'answer', 'outcome', 'meaning')).toEqual(rows)
+	test('default: what each SMTP answer means', () => {
+		const saidOf = (answer: string) => answers.find(({ smtp }) => smtp.includes(answer))?.outcome
+		expect(saidOf('503 except at the login')).toBe('retry')
+		const phases: readonly SmtpPhase[] = ['connect', 'login', 'sender', 'recipient', 'data']
+		for (const phase of phases) {
+			expect(judgeSmtp(phase, null).verdict).toBe(saidOf('none'))
+			for (const [reply, form] of [
+				['421 4.3.0', '4xx'],
+				['450 4.2.1', '4xx'],
+				['535 5.7.8', '5xx'],
+				['550 5.7.1', '5xx'],
+				['550 5.1.1', '5xx'],
+				['554', '5xx'],
+			] as const)
+				expect(judgeSmtp(phase, reply).verdict, `${phase}: ${reply}`).toBe(saidOf(form))
+			expect(judgeSmtp(phase, '503 5.5.1').verdict, phase).toBe(saidOf(phase === 'login' ? '5xx' : '503'))
+		}
 	})
 
 	test('default: every outcome is explained', () => {
 		const outcomes = [...new Set(['dead', ...[...httpPolicy, ...smtpPolicy].map(({ verdict }) => verdict)])]
-		const explained = tableOf(text, 'outcome', 'then').map(([outcome]) => outcome)
-		expect([...explained].sort()).toEqual([...outcomes].sort())
+		expect(answers.map(({ outcome }) => outcome).sort()).toEqual([...outcomes].sort())
 	})
 
 	test('default: the waits between retries, and their end', () => {
-		const rows = retryCeilingsMs.map((ms, at) => [
-			at === retryCeilingsMs.length - 1 ? `${at + 1} and later` : `${at + 1}`,
-			inWords(ms),
-		])
-		expect(tableOf(text, 'after failure', 'waits at most')).toEqual(rows)
-		expect(text).toContain(`After ${giveUpAfterMs / 3_600_000} hours`)
-		expect(text).toContain(`at most ${LONGEST_REST_MS / 60_000} minutes`)
+		const waits = retryCeilingsMs.map(inWords)
+		const [first, ...rest] = waits.slice(0, -1)
+		const words = `waits at most ${first}, then ${rest.join(', ')}, and ${waits.at(-1)} each time after that`
+		const prose = text.replaceAll('\n', ' ')
+		expect(prose).toContain(words)
+		expect(prose).toContain(`After ${giveUpAfterMs / 3_600_000} hours it is dead`)
+		expect(prose).toContain(`at most ${LONGEST_REST_MS / 60_000} minutes`)
 	})
 
 	test('default: every format is there, and what it makes of answers by itself', () => {
@@ -80,6 +99,26 @@ describe('the tables of docs/delivery.md', () => {
 		for (const type of named) expect(text).toContain(`\`${type}\``)
 	})
 
+	test('default: every kind is there, and no other', () => {
+		const kinds = tableOf(text, 'kind', 'what happened', 'reported').flatMap(([kind = '']) => spansOf(kind))
+		expect([...kinds].sort()).toEqual([...allKinds].sort())
+	})
+
+	test('default: every field of an alert is there', () => {
+		const fields = new Set<string>()
+		const collect = (schema: unknown): void => {
+			if (typeof schema !== 'object' || schema === null) return
+			for (const [key, value] of Object.entries(schema)) {
+				if (key === 'properties') for (const name of Object.keys(value)) fields.add(name)
+				collect(value)
+			}
+		}
+		collect(jsonSchema('alert'))
+		expect(fields.size).toBeGreaterThan(80)
+		const named = new Set(text.match(/\b[a-z]\w*\b/gi))
+		expect([...fields].filter((name) => !named.has(name))).toEqual([])
+	})
+
 	test('default: every form of Retry-After is understood as it stands there', () => {
 		const nowMs = Date.parse('Fri, 20 Nov 2026 18:00:00 GMT')
 		const understood = tableOf(text, 'form', 'example').map(([, example = '']) => {
@@ -97,19 +136,6 @@ const ownAnswers: readonly Reply[] = [
 	{ status: 400, body: '{"ok":false,"description":"Bad Request: chat not found"}' },
 	{ status: 400, body: '{"status":"invalid event","errors":["\'routing_key\' is invalid"]}' },
 ]
-
-const allPhases: readonly SmtpPhase[] = ['connect', 'login', 'sender', 'recipient', 'data']
-
-/** The patterns of the policy in the words of the document. */
-const replies: Readonly<Record<string, string>> = {
-	'^none': 'no answer',
-	'^4': '4xx',
-	'^5': '5xx',
-	'^503': '503',
-	'^53[0458]': '530, 534, 535, 538',
-	'^5\\d\\d 5\\.7\\.': '5xx with 5.7.x',
-	'^': 'anything else',
-}
 
 function inWords(ms: number): string {
 	if (ms < 60_000) return `${ms / 1_000} s`

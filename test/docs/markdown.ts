@@ -2,7 +2,7 @@
  * Reads what the tests of this folder compare with the code: tables, code and links of the documents as they stand in
  * the tree.
  */
-import { readFileSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 
 export const root = fileURLToPath(new URL('../../', import.meta.url))
@@ -10,6 +10,13 @@ export const root = fileURLToPath(new URL('../../', import.meta.url))
 export function read(path: string): string {
 	return readFileSync(`${root}${path}`, 'utf8')
 }
+
+/** The documents of the project, by their path. */
+export const documents: readonly string[] = ['', 'docs/'].flatMap((folder) =>
+	readdirSync(`${root}${folder}`)
+		.filter((name) => name.endsWith('.md'))
+		.map((name) => `${folder}${name}`),
+)
 
 export interface Table {
 	readonly header: readonly string[]

@@ -1,25 +1,45 @@
-// Documents are read in a hurry: what is longer than a screen of a phone becomes a list, a table or two paragraphs.
-import { readdirSync } from 'node:fs'
-import { expect, test } from 'vitest'
-import { read, root, withoutFences } from './markdown.js'
+// Documents are read in a hurry: they are short, and what is longer than a screen of a phone becomes a list or a table.
+import { describe, expect, test } from 'vitest'
+import { documents, read, tablesOf, withoutFences } from './markdown.js'
 
-const longestWords = 100
-const documents = [
-	...['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md', 'SECURITY.md'],
-	...readdirSync(`${root}docs`)
-		.filter((name) => name.endsWith('.md'))
-		.map((name) => `docs/${name}`),
-]
+const mostWords = 80
+const mostInCell = 200
+/** Lines of single documents; all of them together have at most 1,700. */
+const mostLines: Readonly<Record<string, number>> = { 'README.md': 120, 'ARCHITECTURE.md': 120 }
 
 /** Paragraphs, items of lists and rows of tables. */
 function piecesOf(text: string): readonly string[] {
 	return withoutFences(text).split(/\n\s*\n|\n(?=\s*(?:[-*]|\d+\.) |\||#)/)
 }
 
-test.each(documents)('default: no paragraph of %s has more than 100 words', (path) => {
-	const long = piecesOf(read(path)).flatMap((piece) => {
-		const words = piece.split(/\s+/).filter((word) => /\w/.test(word)).length
-		return words > longestWords ? [`${words} words: ${piece.trim().slice(0, 60)}`] : []
+/** Without the tables of docs/configuration.md, which are made from the schema. */
+function written(text: string): string {
+	return text.replaceAll(/^<!-- tables of [\s\S]*?^<!-- tables of .* end -->$/gm, '')
+}
+
+const lines = (text: string) => text.trimEnd().split('\n').length
+
+test('default: all documents together have at most 1,700 lines', () => {
+	expect(documents.reduce((sum, path) => sum + lines(read(path)), 0)).toBeLessThanOrEqual(1_700)
+})
+
+describe.each(documents)('%s', (path) => {
+	const text = written(read(path))
+
+	test('default: is short', () => {
+		expect(lines(read(path))).toBeLessThanOrEqual(mostLines[path] ?? 310)
 	})
-	expect(long).toEqual([])
+
+	test('default: no paragraph has more than 80 words', () => {
+		const long = piecesOf(text).flatMap((piece) => {
+			const words = piece.split(/\s+/).filter((word) => /\w/.test(word)).length
+			return words > mostWords ? [`${words} words: ${piece.trim().slice(0, 60)}`] : []
+		})
+		expect(long).toEqual([])
+	})
+
+	test('default: no cell of a table has more than 200 characters', () => {
+		const cells = tablesOf(text).flatMap(({ rows }) => rows.flat())
+		expect(cells.filter((cell) => cell.length > mostInCell)).toEqual([])
+	})
 })

@@ -184,7 +184,7 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	expect(stdout).toContain('; the head is behind the checkpoint, at block 3')
 	for (const said of [(await health()).reason, await page(), stdout, running.output()]) expect(said).toContain(sentence)
 	// What it says to do is what the card says.
-	const card = readFileSync('docs/night.md', 'utf8')
+	const card = readFileSync('docs/operations.md', 'utf8')
 	for (const remedy of ['another folder into `state`', 'keep the old one']) {
 		expect(stdout).toContain(remedy)
 		expect(card).toContain(remedy)

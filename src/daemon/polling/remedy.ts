@@ -4,7 +4,7 @@ import { RpcError, type RpcErrorKind } from '../../errors.js'
 
 const another = 'another endpoint in `rpc` takes over'
 export const reach = `see whether the node runs and can be reached; ${another}`
-/** docs/night.md and docs/operations.md say the same. */
+/** docs/operations.md, "At 3 a.m.", says the same. */
 const behind =
 	'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
 
