@@ -1,13 +1,22 @@
 // Pages and mails as a browser shows them, with 1,000 watches and 10,000 alerts that are made up here and never change.
 // `node scripts/screenshots.js` makes the pictures of the documents, docs/screenshots/*.png; with a FOLDER, every page
-// and mail, light and dark, on a desktop and a phone. Needs `npm run build` and Debian's chromium. Run it after a
-// change of pages or mails, and look at what it made.
+// and mail, light and dark, on a desktop and a phone. Needs Debian's chromium. Run it
+// after a change of pages or mails, and look at what it made.
 import { mkdirSync, statSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { chromium } from 'playwright-core'
+import { build } from 'rolldown'
 
-const from = (path) => import(new URL(`../dist/${path}`, import.meta.url).href)
+const root = fileURLToPath(new URL('..', import.meta.url))
+const modules = `${root}node_modules/.cache/tracewatch/modules`
+await build({
+	input: `${root}src/cli.ts`,
+	external: /^(?!@oxc-project)[a-z@]/,
+	platform: 'node',
+	output: { dir: modules, preserveModules: true, preserveModulesRoot: `${root}src` },
+})
+const from = (path) => import(`${modules}/${path}`)
 const { composeMessage } = await from('notify/text/message.js')
 const { isAlarming } = await from('notify/text/alarms.js')
 const { headline } = await from('notify/text/sentence.js')

@@ -8,7 +8,7 @@ const hook = `export async function load(url, context, next) {
 	if (url.includes('/node_modules/') || !url.includes('/dist/')) return loaded
 	let source = String(loaded.source)
 	for (const [name, value] of ${JSON.stringify(small)})
-		source = source.replace(new RegExp('(const ' + name + ' = )[0-9_]+'), '$1' + value)
+		source = source.replace(new RegExp('(const ' + name + ' = )[0-9_e]+'), '$1' + value)
 	return { ...loaded, source }
 }`
 register(`data:text/javascript,${encodeURIComponent(hook)}`)
