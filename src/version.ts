@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs'
 
+/** Where package.json is. This file is as deep in `src` as its bundle is in `dist`. */
+export const packageRoot = new URL('..', import.meta.url)
+
 /** The version in package.json. */
-export const version: string = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
+export const version: string = JSON.parse(readFileSync(new URL('package.json', packageRoot), 'utf8')).version
 
 /** The message for a version of Node that is too old to load the program; null when it is supported. */
 export function nodeRefusal(nodeVersion: string): string | null {
