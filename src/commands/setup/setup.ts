@@ -9,6 +9,7 @@ import { readChainId } from '../../config/values.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError } from '../../errors.js'
+import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
 import { AnswerError } from './ask.js'
@@ -116,7 +117,7 @@ function placeFor(dir: string | undefined, { cwd }: Io): Place {
 async function refuseWhatIsThere({ folder }: Place): Promise<void> {
 	const path = join(folder, 'tracewatch.yaml')
 	if (existsSync(path)) {
-		const example = new URL('../../../systemd/tracewatch.yaml', import.meta.url)
+		const example = new URL('systemd/tracewatch.yaml', packageRoot)
 		const [text, shipped] = await Promise.all([path, example].map((file) => readFile(file, 'utf8').catch(() => null)))
 		if (text === null || text !== shipped)
 			throw new PlainError(
