@@ -31,7 +31,7 @@ came of it. The message is marked as a test and its transaction is invented.`),
 			needKnown('receiver', name, known)
 			throw new UsageError('`test-send` needs the name of a receiver')
 		}
-		const { code, lines } = await sendSample(settings, io)
+		const { code, lines } = await whileWaiting(`sending to \`${name}\``, () => sendSample(settings, io))
 		for (const line of lines) io.out(line)
 		return code
 	},
@@ -49,7 +49,7 @@ export async function sendSample(
 		for (const delivery of sampleDeliveries(receiver, Date.now())) {
 			const { recipient } = delivery
 			const to = recipient === null ? `\`${receiver.name}\`` : `\`${receiver.name}\` (${recipient})`
-			const outcome = await whileWaiting(`sending to ${to}`, () => receiver.deliver(delivery, signal))
+			const outcome = await receiver.deliver(delivery, signal)
 			lines.push(inWords(to, outcome))
 			if (outcome.result === 'retry' && code === exitCodes.done) code = exitCodes.tryAgain
 			if (outcome.result === 'parked' || outcome.result === 'dead') code = exitCodes.failed

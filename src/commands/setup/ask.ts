@@ -3,6 +3,7 @@
 import { isCancel, password, select, text } from '@clack/prompts'
 import { UsageError } from '../../errors.js'
 import type { ExitCode, Io } from '../command.js'
+import { whileWaiting } from '../shared/progress.js'
 
 /** An answer that was tried does not work. */
 export class AnswerError extends Error {
@@ -31,10 +32,11 @@ interface Question<T> {
 	/** The answer without a terminal, and for an empty line. Absent: none. */
 	readonly usual?: string
 	readonly message: string
+	/** The terminal does not show the answer, and nothing that is printed later. */
 	readonly isSecret?: boolean
-	/** A person chooses one of these. */
-	readonly choices?: readonly string[]
-	/** Throws an Error whose message completes "it …". */
+	/** A person chooses one of these, by what stands beside it. */
+	readonly choices?: Readonly<Record<string, string>>
+	/** Throws a RangeError whose message completes "it …". */
 	read(text: string): T
 	/** Throws an Error that says why the answer does not work. */
 	attempt?(value: T): Promise<void>
@@ -43,18 +45,16 @@ interface Question<T> {
 /** Asks until the answer works. An answer that no person gave must work. */
 export async function answerOf<T>(interview: Interview, question: Question<T>): Promise<T> {
 	const { io, asks, tries } = interview
-	const { option, read, attempt } = question
+	const { option, attempt } = question
 	const given = question.given ?? (asks ? undefined : question.usual)
-	if (given === undefined && !asks)
-		throw new UsageError(
-			`there is no terminal to ask on (or --yes): give --${option} (see \`tracewatch setup --help\`)`,
-		)
+	if (given === undefined && !asks) throw unanswered(option)
 	for (;;) {
 		const answer = given ?? (await asked(question, io))
-		const value = readGiven(option, answer, read)
+		const value = readAnswer(question, answer)
+		if (question.isSecret === true) io.scrubber.add(typeof value === 'string' ? [answer, value] : [answer])
 		if (!tries || attempt === undefined) return value
 		try {
-			await withoutEcho(asks, () => attempt(value))
+			await withoutEcho(asks, () => whileWaiting('trying it', () => attempt(value)))
 			return value
 		} catch (error) {
 			io.signal.throwIfAborted()
@@ -64,7 +64,12 @@ export async function answerOf<T>(interview: Interview, question: Question<T>): 
 	}
 }
 
-function readGiven<T>(option: string, answer: string, read: (text: string) => T): T {
+export function unanswered(option: string): UsageError {
+	const words = `there is no terminal to ask on (or --yes): give --${option} (see \`tracewatch setup --help\`)`
+	return new UsageError(words)
+}
+
+function readAnswer<T>({ option, read }: Question<T>, answer: string): T {
 	try {
 		return read(answer)
 	} catch (error) {
@@ -87,9 +92,9 @@ async function asked<T>({ message, isSecret, choices, usual, read }: Question<T>
 	process.stderr.rows ||= 24
 	const how = { message, output: process.stderr, signal: io.signal }
 	const answer = await (choices !== undefined
-		? select({ ...how, options: choices.map((value) => ({ value })) })
+		? select({ ...how, options: Object.entries(choices).map(([value, label]) => ({ value, label })) })
 		: isSecret === true
-			? password({ ...how, validate, clearOnError: true })
+			? password({ ...how, message: `${message} (not shown)`, validate, clearOnError: true })
 			: text({ ...how, validate, ...(usual !== undefined && { placeholder: usual, defaultValue: usual }) }))
 	io.signal.throwIfAborted()
 	if (isCancel(answer)) throw new DOMException('stopped', 'AbortError')

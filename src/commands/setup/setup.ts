@@ -1,11 +1,12 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
+import { Option } from 'commander'
 import { loadConfig } from '../../config/load.js'
-import { readChainId } from '../../config/values.js'
+import { readChainId, readLine, readMailbox } from '../../config/values.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError } from '../../errors.js'
@@ -13,7 +14,7 @@ import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
 import { AnswerError } from './ask.js'
-import { type Answers, askAll, type SetupValues } from './questions.js'
+import { type Answers, askAll, hooks, readWatched, type SetupValues } from './questions.js'
 import { configText, watchlistText } from './texts.js'
 
 interface Values extends SetupValues {
@@ -38,15 +39,15 @@ Until the last answer works nothing is written. A configuration that is there is
 For scripts, options answer; secrets come from the environment, since others can see options: ETHEREUM_RPC_URL, and
 SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration key).`),
 			)
-			.option('--address <address>', 'to watch')
-			.option('--label <text>', 'names it in alerts')
+			.option('--address <address>', 'to watch', readBy(readWatched))
+			.option('--label <text>', 'names it in alerts', readBy(readLine))
 			.option('--to <mail>', 'who gets mails (may be repeated)', readEachBy(String))
-			.option('--from <mail>', 'sender of the mails (default: the user of the mail server)')
-			.option('--format <format>', 'of a webhook: standard (default), slack, discord, telegram, ntfy, pagerduty')
-			.option('--chat <number>', 'of Telegram, beside the URL or the token of the bot, as in --chat=-1001234567890')
+			.option('--from <mail>', 'sender of the mails (default: the user of the mail server)', readBy(readMailbox))
+			.addOption(new Option('--format <format>', 'of a webhook; default: standard').choices(Object.keys(hooks)))
+			.option('--chat <number>', 'of Telegram, where the URL does not say it, as in --chat=-1001234567890')
 			.option('--rpc <url>', 'where the environment does not say it')
 			.option('--smtp <url>', 'the same')
-			.option('--webhook <url>', 'the same')
+			.addOption(new Option('--webhook <url>', 'the same').conflicts(['smtp', 'to']))
 			.option('--dir <folder>', 'everything into this folder, without root and without a service; it says what to run')
 			.option('--untested', 'without asking endpoint and receiver')
 			.option('--chain-id <number>', 'with --untested: the chain', readBy(readChainId), 1)
@@ -138,44 +139,40 @@ async function write({ chainId, receiver, watch, secrets }: Answers, place: Plac
 	// The user of the service must be able to read the folders, also on a hardened machine.
 	process.umask(0o022)
 	const { folder, state, http } = place
+	const [secretsFolder, watchlists] = [join(folder, 'secrets'), join(folder, 'watchlists')]
+	await mkdir(folder, { recursive: true })
+	await mkdir(secretsFolder, { recursive: true, mode: 0o700 })
+	await mkdir(watchlists, { recursive: true })
 	const { name } = chainNamed(chainId)
 	const path = join(folder, 'tracewatch.yaml')
 	const fresh = `${path}.${randomBytes(6).toString('hex')}`
-	const secretFiles = [...secrets].map(([secret, value]) => [join(folder, 'secrets', secret), `${value}\n`] as const)
-	const watchlist = freeWatchlist(join(folder, 'watchlists'), name)
-	const ignore = join(folder, 'secrets/.gitignore')
-	const files = [
-		...(existsSync(ignore) ? [] : [[ignore, '*\n'] as const]),
-		...secretFiles,
-		[watchlist, watchlistText(name, watch)],
-		[fresh, configText({ chainId, receiver, state, http })],
-	] as const
+	const watchlist = freeWatchlist(watchlists, name)
+	const ignore = join(secretsFolder, '.gitignore')
+	const secretFiles = Object.entries(secrets).map(([secret, value]) => [join(secretsFolder, secret), value] as const)
 	const written: string[] = []
+	const keep = async (file: string, text: string, mode = 0o644) => {
+		written.push(file)
+		await writeFile(file, text, { mode, flag: 'wx', flush: true })
+	}
 	try {
-		for (const [file, text] of files) {
-			await mkdir(folder, { recursive: true })
-			await mkdir(dirname(file), { recursive: true, mode: file.startsWith(join(folder, 'secrets')) ? 0o700 : 0o755 })
-			const handle = await open(file, 'wx', secretFiles.some(([secret]) => secret === file) ? 0o600 : 0o644)
-			written.push(file)
-			try {
-				await handle.writeFile(text)
-				await handle.sync()
-			} finally {
-				await handle.close()
-			}
-		}
+		if (!existsSync(ignore)) await keep(ignore, '*\n')
+		for (const [file, value] of secretFiles) await keep(file, `${value}\n`, 0o600)
+		await keep(watchlist, watchlistText(name, watch))
+		await keep(fresh, configText({ chainId, receiver, state, http }))
 		// A watchlist that is there may name other networks or receivers.
 		const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
-		await loadConfig(fresh, { env: { ...io.env, ...Object.fromEntries(secrets) }, cwd: io.cwd, onSecrets })
+		await loadConfig(fresh, { env: { ...io.env, ...secrets }, cwd: io.cwd, onSecrets })
 		await rename(fresh, path)
 	} catch (error) {
+		// The last file was there before.
+		if (error instanceof Error && 'code' in error && error.code === 'EEXIST') written.pop()
 		for (const file of written) await rm(file, { force: true })
 		throw error
 	}
 	for (const [file] of secretFiles) io.out(`wrote ${file} (secret, for its owner alone)`)
 	for (const file of [watchlist, path]) io.out(`wrote ${file}`)
-	if (receiver.kind === 'webhook' && receiver.format === 'standard')
-		io.out(`Your receiver checks signatures with the secret in ${folder}/secrets/OPS_HOOK_SECRET (docs/delivery.md).`)
+	if ('secret' in receiver)
+		io.out(`Your receiver checks signatures with the secret in ${secretsFolder}/OPS_HOOK_SECRET (docs/delivery.md).`)
 }
 
 /** The path of a watchlist that is not there yet. */

@@ -1,17 +1,14 @@
-/**
- * The room `commands/setup` asks, tries, writes and starts. This file: the contents of the files that it writes.
- */
+/** The room `commands/setup` asks, tries, writes and starts. This file: the contents of the files that it writes. */
 
 import { stringify } from 'yaml'
 import { chainNamed } from '../../core/chains.js'
 
-export type SetupReceiver =
-	| { readonly kind: 'mail'; readonly from: string; readonly to: readonly string[] }
-	| { readonly kind: 'webhook'; readonly format: string }
+/** An entry of `receivers`. */
+export type ReceiverEntry = Readonly<Record<string, unknown>>
 
 interface SetupConfig {
 	readonly chainId: number
-	readonly receiver: SetupReceiver
+	readonly receiver: ReceiverEntry
 	/** As written in the file: `state`, or an absolute path. */
 	readonly state: string
 	/** Address of the pages; null: none. */
@@ -20,6 +17,9 @@ interface SetupConfig {
 
 /** The name of the receiver, whatever its kind, so that the watchlists need no change when the kind changes. */
 const RECEIVER = 'ops'
+
+/** Against storms; alarms and what leaves a watch go out at once. PagerDuty gets each alert by itself. */
+const digest = { every: '10m' }
 
 /** The name of the endpoint's secret. */
 export function rpcVariable(chainId: number): string {
@@ -41,7 +41,7 @@ export function configText({ chainId, receiver, state, http }: SetupConfig): str
 		...(isLocal && { stall_after: 'never' }),
 	}
 	const places = { watchlists: 'watchlists', state, ...(http !== null && { http }) }
-	const text = stringify({ networks: [network], receivers: [receiverEntry(receiver)], ...places })
+	const text = stringify({ networks: [network], receivers: [receiver], ...places })
 	return (
 		'# What each key means: docs/configuration.md. A ${NAME} is a secret, in secrets/NAME. Edit this as you like:\n' +
 		`# \`tracewatch check\` says what is wrong.\n${text}` +
@@ -49,18 +49,14 @@ export function configText({ chainId, receiver, state, http }: SetupConfig): str
 	)
 }
 
-/** An entry of `receivers`. */
-export function receiverEntry(receiver: SetupReceiver): Readonly<Record<string, unknown>> {
-	// In a storm; alarms and what leaves a watch go out at once.
-	const digest = { every: '10m', max: 20 }
-	if (receiver.kind === 'mail') {
-		const [from, ...to] = [receiver.from, ...receiver.to].map((text) => text.replaceAll('${', '$${'))
-		return { name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from, to, digest }
-	}
+export function emailEntry(from: string, to: readonly string[]): ReceiverEntry {
+	const [sender, ...recipients] = [from, ...to].map((text) => text.replaceAll('${', '$${'))
+	return { name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from: sender, to: recipients, digest }
+}
+
+export function hookEntry(format: string): ReceiverEntry {
 	const hook = { name: RECEIVER, type: 'webhook', url: '${OPS_HOOK_URL}' }
-	const { format } = receiver
 	if (format === 'standard') return { ...hook, secret: '${OPS_HOOK_SECRET}', digest }
-	// PagerDuty gets each alert by itself, so its receiver has no digest.
 	if (format === 'pagerduty') return { ...hook, format, routing_key: '${OPS_HOOK_SECRET}' }
 	return { ...hook, format, digest }
 }
