@@ -2,10 +2,7 @@ import { existsSync } from 'node:fs'
 import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
 import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
-import type { BooksSummary } from '../model/books.js'
-import type { Gap, StatePlace, StateSummary } from '../model/state.js'
-import type { UnprovedLogs } from '../model/token.js'
-import type { Backfill } from '../model/watch.js'
+import type { NetworkSummary, ReceiverSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import type { Peek } from '../state/file/peek.js'
 import { peek } from '../state/open.js'
@@ -92,138 +89,78 @@ function withRefusals(asked: Asked, summary: StateSummary | null, receivers: rea
 	return { ...asked, daemon: { running: daemon?.running ?? null, ok: false, reason: reasons.join('; '), reasons } }
 }
 
-interface DaemonLine {
-	/** Null when several instances may run and none holds a lease. */
-	readonly running: boolean | null
-	readonly ok: boolean
-	/** One sentence; null while the daemon runs and is healthy. */
-	readonly reason: string | null
-	/** The single reasons, when there are several. */
-	readonly reasons?: readonly string[]
-}
+/** As in the answer of a running daemon; `running` is null when several instances may run and none holds a lease. */
+type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons'> & { readonly running: boolean | null }
 
-interface Report {
+interface Report extends ReturnType<typeof reportOf> {
 	/** Absent when unknown. */
 	readonly daemon?: DaemonLine
-	readonly networks: readonly NetworkLine[]
-	readonly receivers: readonly ReceiverLine[]
 }
 
-interface NetworkLine {
-	readonly network: string
-	readonly chainId: number | null
-	/** Null before the first poll. */
-	readonly checkpoint: number | null
-	readonly checkpointHash: string | null
-	readonly settled: number | null
-	/** Head at the last poll that wrote to the state; a lower one that the daemon sees now; null while it is unknown. */
-	readonly head: number | null
-	readonly headUnknownSince: string | null
-	/** Distance from the checkpoint to the head; null where that is unknown or the head is behind. */
-	readonly lagBlocks: number | null
-	/** Source of the last traces; null before the first. */
-	readonly source: string | null
-	/** Up to which block balances are explained; null where no books are kept. */
-	readonly books: BooksSummary | null
-	/** Blocks whose token logs could not be proved complete; null: none. */
-	readonly logs: UnprovedLogs | null
-	readonly lastScanAt: string | null
-	readonly lastScanSecondsAgo: number | null
-	/** Blocks that no source of any endpoint could read. They are skipped and retried. */
-	readonly gaps: readonly {
-		readonly fromBlock: number
-		readonly toBlock: number
-		readonly since: string
-		readonly reason: string
-		/** When an operator accepted that the blocks may stay unread; null: not accepted. */
-		readonly acceptedAt: string | null
-	}[]
-	readonly backfills: readonly { readonly from: number; readonly to: number; readonly addresses: number }[]
-}
-
-interface ReceiverLine {
-	readonly receiver: string
-	readonly pending: number
-	/**
-	 * Those of the pending deliveries that are retried separately, because the receiver refuses them while it accepts
-	 * others.
-	 */
-	readonly aside: number
-	/** Failed attempts of the delivery at the front of the queue; 0: its last attempt did not fail. */
-	readonly failedAttempts: number
-	/** Deferred by digests. */
-	readonly held: number
-	readonly parked: number
-	readonly dead: number
-	readonly delivered: number
-	readonly lastDeliveredAt: string | null
-}
-
-/**
- * The report for every configured network and receiver, and for those that are no longer configured but still in the
- * state.
- */
+/** For every configured network and receiver, and for those that are only in the state. */
 function reportOf(
 	summary: StateSummary | null,
 	networks: readonly string[],
 	receivers: readonly string[],
-	{ heads = [], isPolled, nowMs }: KnownHeads,
-): Omit<Report, 'daemon'> {
-	const known = summary?.networks ?? new Map()
-	const waiting = summary?.receivers ?? new Map()
+	known: KnownHeads,
+) {
+	const names = (configured: readonly string[], stored: ReadonlyMap<string, unknown> | undefined) => [
+		...new Set([...configured, ...(stored?.keys() ?? [])]),
+	]
 	return {
-		networks: [...new Set([...networks, ...known.keys()])].map((network) => {
-			const state = summary?.networks.get(network)
-			const seen = heads.find((each) => each.network === network)
-			const isOld = !isPolled && state !== undefined && nowMs - state.updatedAtMs > headMs
-			const headUnknownSince = seen?.headUnknownSince ?? (isOld ? new Date(state.updatedAtMs).toISOString() : null)
-			const head = headUnknownSince === null ? (seen?.head ?? state?.seen?.head ?? null) : null
-			const lag =
-				state === undefined || head === null || seen !== undefined ? null : head - Number(state.checkpoint.number)
-			return {
-				network,
-				chainId: state?.chainId ?? null,
-				checkpoint: state === undefined ? null : Number(state.checkpoint.number),
-				checkpointHash: state?.checkpoint.hash ?? null,
-				settled: state === undefined ? null : Number(state.settled.number),
-				...{ head, headUnknownSince, lagBlocks: lag === null ? null : Math.max(0, lag) },
-				source: state?.seen?.source ?? null,
-				books: state?.seen?.books ?? null,
-				logs: state?.seen?.logs ?? null,
-				lastScanAt: state === undefined ? null : new Date(state.updatedAtMs).toISOString(),
-				lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
-				gaps: (state?.gaps ?? []).map(gapLine),
-				backfills: (state?.backfills ?? []).map(({ span, addresses }: Backfill) => ({
-					from: Number(span.from),
-					to: Number(span.to),
-					addresses: addresses.length,
-				})),
-			}
-		}),
-		receivers: [...new Set([...receivers, ...waiting.keys()])].map((receiver) => {
-			const found = summary?.receivers.get(receiver)
-			return {
-				receiver,
-				pending: found?.pending ?? 0,
-				aside: found?.quarantined ?? 0,
-				failedAttempts: found?.failedAttempts ?? 0,
-				held: found?.held ?? 0,
-				parked: found?.parked ?? 0,
-				dead: found?.dead ?? 0,
-				delivered: found?.delivered ?? 0,
-				lastDeliveredAt:
-					found === undefined || found.lastDeliveredAtMs === null
-						? null
-						: new Date(found.lastDeliveredAtMs).toISOString(),
-			}
-		}),
+		networks: names(networks, summary?.networks).map((name) => networkLine(name, summary?.networks.get(name), known)),
+		receivers: names(receivers, summary?.receivers).map((name) => receiverLine(name, summary?.receivers.get(name))),
 	}
 }
 
-function gapLine({ block, sinceMs, reason, acceptedAtMs }: Gap): NetworkLine['gaps'][number] {
-	const number = Number(block.number)
-	const acceptedAt = acceptedAtMs === undefined ? null : new Date(acceptedAtMs).toISOString()
-	return { fromBlock: number, toBlock: number, since: new Date(sinceMs).toISOString(), reason, acceptedAt }
+type NetworkLine = ReturnType<typeof networkLine>
+type ReceiverLine = ReturnType<typeof receiverLine>
+
+/** Null stands for what is not known. `checkpoint` is null before the first poll, `books` where none are kept. */
+function networkLine(network: string, state: NetworkSummary | undefined, { heads = [], isPolled, nowMs }: KnownHeads) {
+	const seen = heads.find((each) => each.network === network)
+	const isOld = !isPolled && state !== undefined && nowMs - state.updatedAtMs > headMs
+	const headUnknownSince = seen?.headUnknownSince ?? (isOld ? iso(state.updatedAtMs) : null)
+	// At the last poll that wrote to the state, or a lower one that the daemon sees now.
+	const head = headUnknownSince === null ? (seen?.head ?? state?.seen?.head ?? null) : null
+	const checkpoint = state === undefined ? null : Number(state.checkpoint.number)
+	const isLagKnown = checkpoint !== null && head !== null && seen === undefined
+	return {
+		network,
+		chainId: state?.chainId ?? null,
+		checkpoint,
+		checkpointHash: state?.checkpoint.hash ?? null,
+		settled: state === undefined ? null : Number(state.settled.number),
+		...{ head, headUnknownSince, lagBlocks: isLagKnown ? Math.max(0, head - checkpoint) : null },
+		source: state?.seen?.source ?? null,
+		books: state?.seen?.books ?? null,
+		logs: state?.seen?.logs ?? null,
+		lastScanAt: state === undefined ? null : iso(state.updatedAtMs),
+		lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
+		gaps: (state?.gaps ?? []).map(({ block, sinceMs, reason, acceptedAtMs }) => ({
+			fromBlock: Number(block.number),
+			toBlock: Number(block.number),
+			since: iso(sinceMs),
+			reason,
+			acceptedAt: acceptedAtMs === undefined ? null : iso(acceptedAtMs),
+		})),
+		backfills: (state?.backfills ?? []).map(({ span, addresses }) => ({
+			from: Number(span.from),
+			to: Number(span.to),
+			addresses: addresses.length,
+		})),
+	}
+}
+
+function receiverLine(receiver: string, found: ReceiverSummary | undefined) {
+	const { pending = 0, quarantined: aside = 0, failedAttempts = 0, held = 0 } = found ?? {}
+	const { parked = 0, dead = 0, delivered = 0, lastDeliveredAtMs = null } = found ?? {}
+	const lastDeliveredAt = lastDeliveredAtMs === null ? null : iso(lastDeliveredAtMs)
+	return { receiver, pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt }
+}
+
+function iso(ms: number): string {
+	return new Date(ms).toISOString()
 }
 
 /** Each reason has a line of its own, so that the second one is not overlooked. */
