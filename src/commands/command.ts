@@ -59,13 +59,13 @@ export function paragraphs(text: string): string {
 	return text.replaceAll(/(?<!\n)\n(?!\n)/g, ' ')
 }
 
-/** Of an option: reads its text by a function that throws errors whose message says what is wrong. */
+/** Of an option or argument: reads its text by a function that throws errors whose message completes "it …". */
 export function readBy<T>(read: (text: string) => T): (text: string) => T {
 	return (text) => {
 		try {
 			return read(text)
 		} catch (error) {
-			throw new InvalidArgumentError(error instanceof Error ? error.message : String(error))
+			throw new InvalidArgumentError(`it ${error instanceof Error ? error.message : error}`)
 		}
 	}
 }

@@ -15,6 +15,7 @@ import { version } from '../version.js'
 import { type Command, type CommandArgs, exitCodes, type Io, paragraphs, readBy } from './command.js'
 import { chainIdOf } from './shared/chainId.js'
 import { openLog } from './shared/openLog.js'
+import { readBlock } from './shared/span.js'
 
 export const watch: Command = {
 	declare: (command) =>
@@ -24,14 +25,14 @@ export const watch: Command = {
 decided as the daemon does: payments inside of contracts too, and a line when the chain takes one back. Keeps no
 state; ends with Ctrl-C.`),
 			)
-			.argument('<address>')
+			.argument('<address>', 'to watch', readBy(parseAddress))
 			.requiredOption('--rpc <url>', 'the node; it must offer trace_filter, trace_block or debug_traceBlockByNumber')
 			.option('--from <block>', 'also what happened since this block; default: from now on', readBy(readBlock))
 			.option('--symbol <text>', "of the chain's coin", 'ETH')
 			.option('--json', 'one envelope a line, as a webhook gets it')
 			.addHelpText('after', '\nExit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.'),
 	async run(args, io) {
-		const address = readAddress(args)
+		const address = parseAddress(args.positionals[0] ?? '')
 		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-watch-'))
 		try {
 			await follow(address, await openSite(address, args, folder, io), args.values.json === true, io)
@@ -105,7 +106,7 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 	const list = {
 		network: 'chain',
 		receivers: [terminal],
-		watches: [{ address, ...(from !== undefined && { from_block: from }) }],
+		watches: [{ address, ...(from !== undefined && { from_block: String(from) }) }],
 	}
 	// JSON is valid YAML.
 	await writeFile(join(folder, 'watchlist.yaml'), JSON.stringify(list), { mode: 0o600 })
@@ -125,17 +126,4 @@ function explainUrlError(error: unknown): never {
 	if (!(error instanceof RpcError)) throw error
 	const words = `${error.message}. To do: look at the URL after --rpc: its host, its port, and the key in it`
 	throw new RpcError(words, error.facts, { cause: error })
-}
-
-function readAddress({ positionals: [text = ''] }: CommandArgs): Address {
-	try {
-		return parseAddress(text)
-	} catch (error) {
-		throw new UsageError(`ADDRESS ${error instanceof Error ? error.message : String(error)}`)
-	}
-}
-
-function readBlock(text: string): string {
-	if (/^\d{1,15}$/.test(text)) return text
-	throw new RangeError('it takes a block number in decimal digits')
 }

@@ -69,8 +69,12 @@ inFull(() => {
 	test('error: each mistake has its sentence', async () => {
 		const here = site()
 		const cases: readonly (readonly [string[], number, string])[] = [
-			[['watch'], 2, 'needs more'],
-			[['watch', '0x12', '--rpc', rpc], 2, 'ADDRESS must be an address: `0x12…` has 2 hex digits'],
+			[['watch'], 2, "missing required argument 'address'"],
+			[
+				['watch', '0x12', '--rpc', rpc],
+				2,
+				"invalid for argument 'address'. it must be an address: `0x12…` has 2 hex digits",
+			],
 			[['watch', treasury], 2, '--rpc'],
 			[['watch', treasury, '--rpc', 'ftp://x'], 2, 'such as https://host/path'],
 			[['watch', treasury, '--rpc', rpc, '--from', 'now'], 2, '--from'],

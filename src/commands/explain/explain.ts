@@ -8,11 +8,11 @@ import { type ExplainContext, explain as explained } from '../../core/alerts/exp
 import { explainSigned } from '../../core/alerts/explainSigned.js'
 import { type ExplainedLog, explainTokens } from '../../core/alerts/explainTokens.js'
 import { openChain, watchesOn } from '../../daemon/openNetwork.js'
-import { PlainError, RpcError, UsageError } from '../../errors.js'
+import { PlainError, RpcError } from '../../errors.js'
 import type { Accounts } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
-import { type Command, configOption, exitCodes, type Io, paragraphs } from '../command.js'
+import { type Command, configOption, exitCodes, type Io, paragraphs, readBy } from '../command.js'
 import { networkOf } from '../shared/network.js'
 import { openConfig } from '../shared/openConfig.js'
 import { openLog } from '../shared/openLog.js'
@@ -30,7 +30,7 @@ tree; of the delegations (EIP-7702) that it authorises; and of foreign code that
 quiet or reported: by what the daemon learnt before the block, and what the chain says. Of a failed transaction it
 shows the reason, where the node gives it (Otterscan level 8).`),
 			)
-			.argument('<txhash>', 'as in an alert, `txHash`')
+			.argument('<txhash>', 'as in an alert, `txHash`', readBy(readHash))
 			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
 			.option(...configOption)
 			.addHelpText(
@@ -39,7 +39,7 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 					'78 the configuration is wrong.',
 			),
 	async run(args, io) {
-		const txHash = readHash((args.positionals[0] ?? '').toLowerCase())
+		const txHash = readHash(args.positionals[0] ?? '')
 		const config = await openConfig(args, io)
 		const network = networkOf(args, config)
 		const watches = watchesOn(config.watches, network.name)
@@ -129,6 +129,6 @@ function drawLog(
 }
 
 function readHash(text: string): Hash {
-	if (/^0x[0-9a-f]{64}$/.test(text)) return text as Hash
-	throw new UsageError(`\`${text}\` is no transaction hash (0x and 64 hex digits); that of an alert is its \`txHash\``)
+	if (/^0x[0-9a-f]{64}$/i.test(text)) return text.toLowerCase() as Hash
+	throw new RangeError('takes a transaction hash (0x and 64 hex digits); that of an alert is its `txHash`')
 }

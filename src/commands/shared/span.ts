@@ -4,7 +4,7 @@ import type { Span } from '../../model/chain.js'
 /** Of an option. */
 export function readBlock(text: string): bigint {
 	if (/^(\d{1,18}|0x[0-9a-fA-F]{1,15})$/.test(text)) return BigInt(text)
-	throw new RangeError('it takes a block number')
+	throw new RangeError('takes a block number')
 }
 
 /** The same; `latest` is the head, which is known later. */

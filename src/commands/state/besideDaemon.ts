@@ -1,5 +1,5 @@
 import type { StateSettings } from '../../config/load.js'
-import { StateError } from '../../errors.js'
+import { StateError, UsageError } from '../../errors.js'
 import type { Store } from '../../model/ports.js'
 import { openStore } from '../../state/open.js'
 
@@ -31,4 +31,21 @@ export async function besideDaemon(
 
 function isHeld(error: unknown): boolean {
 	return error instanceof StateError && error.reason === 'locked'
+}
+
+interface Choice<T> {
+	/** What the person names, such as `blocks`. */
+	readonly what: string
+	readonly named: readonly string[]
+	readonly all: unknown
+	/** What the filters let through. */
+	readonly found: readonly T[]
+	/** Throws where there is no such thing. */
+	find(name: string): T
+}
+
+/** What the person named, or with --all everything. */
+export function choose<T>({ what, named, all, found, find }: Choice<T>): readonly T[] {
+	if ((all === true) === named.length > 0) throw new UsageError(`name ${what}, or say --all; \`list\` shows them`)
+	return all === true ? found : [...new Set(named)].map(find)
 }

@@ -8,14 +8,14 @@ import { isAbout } from '../../core/outbox/historyEntries.js'
 import { isQuarantined } from '../../core/outbox/quarantine.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Delivery } from '../../model/delivery.js'
-import type { HistoryQuery } from '../../model/history.js'
+import type { Address } from '../../model/glossary.js'
 import { headline } from '../../notify/text/sentence.js'
 import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs, readBy } from '../command.js'
+import { type Command, configOption, exitCodes, paragraphs, readBy } from '../command.js'
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
-import { besideDaemon } from './besideDaemon.js'
+import { besideDaemon, choose } from './besideDaemon.js'
 import { listSent } from './sent.js'
 
 type Act = DeliveriesRequest['act'] | 'list'
@@ -65,42 +65,52 @@ export const deliveries: Command = {
 			),
 	async run(args, io) {
 		const [act = 'list', ...ids] = args.positionals as readonly [Act?, ...string[]]
-		const query = queryOf(args)
-		if (args.values.sent === true) {
+		const values = args.values as Values
+		const settings = await openStateSettings(args, io)
+		const { statePlace, receivers } = settings
+		const { address, receiver, since: sinceMs = 0, all, json = false } = values
+		const query = { sinceMs, ...(address !== undefined && { address }), ...(receiver !== undefined && { receiver }) }
+		if (values.sent === true) {
 			if (act !== 'list') throw new UsageError('--sent lists what was sent: nothing of it is retried or dropped')
-			const { statePlace, receivers } = await openStateSettings(args, io)
-			const count = await listSent(statePlace, query, args.values.json === true, io)
-			if (count === 0) needKnown('receiver', query.receiver, receivers)
+			if ((await listSent(statePlace, query, json, io)) === 0) needKnown('receiver', receiver, receivers)
 			return exitCodes.done
 		}
-		const settings = await openStateSettings(args, io)
-		const found = filtered(await listed(settings), query, args)
-		if (found.length === 0) needKnown('receiver', args.values.receiver, settings.receivers)
+		const waiting = (await peek(statePlace, Date.now))?.deliveries ?? []
+		const found = waiting.filter(
+			(one) =>
+				(values.status === undefined || one.status === values.status) &&
+				one.createdAtMs >= sinceMs &&
+				isAbout(one.message, one.receiver, query),
+		)
+		if (found.length === 0) needKnown('receiver', receiver, receivers)
 		if (act === 'list') {
 			if (ids.length > 0)
-				throw new UsageError(`\`deliveries list\` takes no ids; --receiver, --address, --since and --status choose`)
-			list(found, args, io)
+				throw new UsageError('`deliveries list` takes no ids; --receiver, --address, --since and --status choose')
+			if (json) for (const one of found) io.out(JSON.stringify(one))
+			else for (const line of linesOf(found, all === true ? found.length : listedAtOnce)) io.out(fitWords(line))
 			return exitCodes.done
 		}
-		const chosen = choose(found, ids, args.values.all === true)
+		const known = new Set(found.map(({ id }) => id))
+		const find = (id: string) => {
+			if (known.has(id)) return id
+			throw new PlainError(`there is no such delivery: ${id}`)
+		}
+		const chosen = choose({ what: 'the ids of deliveries', named: ids, all, found: [...known], find })
 		const count = chosen.length === 0 ? 0 : await work(settings, { act, ids: chosen })
-		io.out(
-			`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${act === 'retry' ? 'will be tried again now' : 'dropped'}`,
-		)
+		const done = { retry: 'will be tried again now', drop: 'dropped' }
+		io.out(`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
 	},
 }
 
-async function listed({ statePlace }: StateSettings): Promise<readonly Delivery[]> {
-	return (await peek(statePlace, Date.now))?.deliveries ?? []
-}
-
-function queryOf({ values: { address, receiver, since } }: CommandArgs): HistoryQuery {
-	return {
-		...(typeof address === 'string' && { address }),
-		...(typeof receiver === 'string' && { receiver }),
-		...(typeof since === 'number' && { sinceMs: since }),
-	}
+interface Values {
+	readonly sent?: true
+	readonly all?: true
+	readonly json?: true
+	readonly since?: number
+	readonly address?: Address
+	readonly receiver?: string
+	readonly status?: Delivery['status']
 }
 
 function readSince(text: string, nowMs: number): number {
@@ -109,31 +119,7 @@ function readSince(text: string, nowMs: number): number {
 	const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
 	const ms = isDate || isTime ? Date.parse(isDate || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`) : Number.NaN
 	if (!Number.isNaN(ms)) return ms
-	throw new RangeError('it takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z')
-}
-
-function filtered(
-	all: readonly Delivery[],
-	query: HistoryQuery,
-	{ values: { status } }: CommandArgs,
-): readonly Delivery[] {
-	const { sinceMs = 0 } = query
-	return all.filter(
-		(one) =>
-			(status === undefined || one.status === status) &&
-			one.createdAtMs >= sinceMs &&
-			isAbout(one.message, one.receiver, query),
-	)
-}
-
-function choose(found: readonly Delivery[], ids: readonly string[], all: boolean): readonly string[] {
-	if (all === ids.length > 0)
-		throw new UsageError('name the ids of deliveries, or say --all; `deliveries list` shows them')
-	if (all) return found.map(({ id }) => id)
-	const known = new Set(found.map(({ id }) => id))
-	const unknown = ids.filter((id) => !known.has(id))
-	if (unknown.length > 0) throw new PlainError(`there is no such delivery: ${unknown.join(', ')}`)
-	return [...new Set(ids)]
+	throw new RangeError('takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z')
 }
 
 async function work(settings: StateSettings, request: DeliveriesRequest): Promise<number> {
@@ -159,43 +145,28 @@ async function askDaemon(dir: string, { act, ids }: DeliveriesRequest): Promise<
 const idsAtOnce = 50_000
 const listedAtOnce = 20
 
-/** Prints the first deliveries and a count of each sort; with `--json` every delivery. */
-function list(found: readonly Delivery[], { values: { json, all } }: CommandArgs, io: Io): void {
-	if (json === true) {
-		for (const one of found) io.out(JSON.stringify(one))
-		return
-	}
-	if (found.length === 0) io.out('nothing is pending, held, parked or dead')
-	const shown = all === true ? found : found.slice(0, listedAtOnce)
-	for (const one of shown) for (const line of lines(one)) io.out(fitWords(line))
-	if (shown.length === found.length) return
-	io.out('')
-	for (const [sort, count] of counted(found)) io.out(fitWords(`${count}  ${sort}`))
-	io.out(`${found.length - shown.length} of them are not shown: --all shows them, --receiver and --status choose`)
-}
-
-/** Counts by status and receiver, in order of first appearance. */
-function counted(found: readonly Delivery[]): ReadonlyMap<string, number> {
+/** The first deliveries, and where that is not all, how many there are of each sort. */
+function* linesOf(found: readonly Delivery[], most: number): Generator<string> {
+	if (found.length === 0) yield 'nothing is pending, held, parked or dead'
+	for (const one of found.slice(0, most)) yield* inWords(one)
+	if (found.length <= most) return
 	const counts = new Map<string, number>()
 	for (const { status, receiver } of found) {
 		const sort = `${status}  ${receiver}`
 		counts.set(sort, (counts.get(sort) ?? 0) + 1)
 	}
-	return counts
+	yield ''
+	for (const [sort, count] of counts) yield `${count}  ${sort}`
+	yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
 }
 
-function* lines(delivery: Delivery) {
-	const { id, receiver, recipient, status, attempts, createdAtMs, lastError, message } = delivery
+function* inWords(delivery: Delivery): Generator<string> {
+	const { id, receiver, recipient, status, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
 	const own = isQuarantined(delivery) ? ' (retried separately, while others are accepted)' : ''
-	yield `${id}  ${status}${own}  ${to}  ${tries}${whatNext(delivery)}`
+	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
+	yield `${id}  ${status}${own}  ${to}  ${tries}${waits === null ? '' : waits + utc(nextAttemptAtMs)}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
-}
-
-function whatNext({ status, nextAttemptAtMs }: Delivery): string {
-	if (status === 'pending') return `, next at ${utc(nextAttemptAtMs)}`
-	if (status !== 'held') return ''
-	return `, for a digest until ${utc(nextAttemptAtMs)}`
 }

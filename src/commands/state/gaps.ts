@@ -1,13 +1,14 @@
 import { Argument } from 'commander'
 import { fitWords } from '../../base/text/outgoing.js'
 import { PlainError, UsageError } from '../../errors.js'
-import type { Gap, NetworkSummary, StatePlace } from '../../model/state.js'
+import type { Gap, NetworkSummary } from '../../model/state.js'
 import type { StuckLook } from '../../model/trouble.js'
 import { askControl, askHealth } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs } from '../command.js'
+import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
+import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
-import { besideDaemon } from './besideDaemon.js'
+import { besideDaemon, choose } from './besideDaemon.js'
 
 type Act = 'list' | 'accept' | 'retry'
 
@@ -42,66 +43,54 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 			),
 	async run(args, io) {
 		const [act = 'list', ...blocks] = args.positionals as readonly [Act?, ...string[]]
-		const settings = await openStateSettings(args, io)
-		const { network } = args.values
-		if (typeof network === 'string' && !settings.networks.includes(network)) {
-			throw new UsageError(`there is no network \`${network}\`; there are ${settings.networks.join(', ')}`)
-		}
-		const networks = [...((await peek(settings.statePlace, Date.now))?.summary.networks ?? [])].filter(
+		const { statePlace, ...settings } = await openStateSettings(args, io)
+		const { network, all, json } = args.values
+		needKnown('network', network, settings.networks)
+		const networks = [...((await peek(statePlace, Date.now))?.summary.networks ?? [])].filter(
 			([name]) => network === undefined || name === network,
 		)
 		const found = networks.flatMap(([name, { gaps }]) => gaps.map((gap) => ({ network: name, gap })))
 		if (act === 'list') {
 			if (blocks.length > 0) throw new UsageError('`gaps list` takes no blocks; --network chooses')
-			list(found, args, io)
-			const stuck = await stuckIn(settings.statePlace, networks)
-			if (args.values.json === true) for (const one of stuck) io.out(JSON.stringify(one))
-			else for (const line of linesOf(stuck, networks, found.length > 0)) io.out(line)
+			const health = statePlace.kind === 'folder' ? await askHealth(statePlace.dir) : null
+			const stuck = (health?.stuck ?? []).filter((one) => networks.some(([name]) => name === one.network))
+			if (json === true) for (const one of [...found.map(factsOf), ...stuck]) io.out(JSON.stringify(one))
+			else for (const line of linesOf(found, stuck, networks)) io.out(fitWords(line))
 			return exitCodes.done
 		}
-		const chosen = choose(found, blocks, args.values.all === true, networks)
+		const chosen = choose({ what: 'blocks', named: blocks, all, found, find: (block) => gapAt(block, found, networks) })
 		let count = 0
-		for (const [name, numbers] of byNetwork(chosen)) {
+		for (const name of new Set(chosen.map((one) => one.network))) {
+			const numbers = chosen.flatMap((one) => (one.network === name ? [one.gap.block.number] : []))
 			count += await besideDaemon(
-				settings,
+				{ statePlace, ...settings },
 				(dir) => askControl(dir, { act: `${act}-gaps`, network: name, blocks: numbers.map(String) }),
 				(store) => store.markGaps(name, numbers, { act, atMs: Date.now() }),
 			)
 		}
-		const blocksInWords = `${count} ${count === 1 ? 'block' : 'blocks'}`
-		if (act === 'retry') io.out(`${blocksInWords} will be asked for at the next poll`)
-		else io.out(`${blocksInWords} accepted as not covered: what happened there was not sent`)
+		const done = {
+			retry: 'will be asked for at the next poll',
+			accept: 'accepted as not covered: what happened there was not sent',
+		}
+		io.out(`${count} ${count === 1 ? 'block' : 'blocks'} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
 	},
 }
 
-type Networks = readonly [name: string, summary: NetworkSummary]
+type Networks = readonly (readonly [name: string, summary: NetworkSummary])[]
 
 interface Found {
 	readonly network: string
 	readonly gap: Gap
 }
 
-function choose(
-	found: readonly Found[],
-	blocks: readonly string[],
-	all: boolean,
-	networks: readonly Networks[],
-): readonly Found[] {
-	if (all === blocks.length > 0) throw new UsageError('name blocks, or say --all; `gaps list` shows them')
-	if (all) return found
-	return [...new Set(blocks)].map((block) => {
-		if (!/^\d{1,20}$/.test(block)) throw new UsageError(`\`${block}\` is no number of a block`)
-		const [one, another] = found.filter(({ gap }) => gap.block.number === BigInt(block))
-		if (one === undefined) throw noGap(BigInt(block), networks)
-		if (another !== undefined) {
-			throw new UsageError(`block ${block} is a gap of ${one.network} and of ${another.network}; say --network`)
-		}
-		return one
-	})
-}
-
-function noGap(block: bigint, networks: readonly Networks[]): PlainError {
+function gapAt(text: string, found: readonly Found[], networks: Networks): Found {
+	if (!/^\d{1,20}$/.test(text)) throw new UsageError(`\`${text}\` is no number of a block`)
+	const block = BigInt(text)
+	const [one, another] = found.filter(({ gap }) => gap.block.number === block)
+	if (another !== undefined && one !== undefined)
+		throw new UsageError(`block ${block} is a gap of ${one.network} and of ${another.network}; say --network`)
+	if (one !== undefined) return one
 	const isUnread = networks.some(
 		([, { checkpoint, backfills }]) =>
 			block > checkpoint.number || backfills.some(({ span }) => span.from <= block && block <= span.to),
@@ -109,52 +98,32 @@ function noGap(block: bigint, networks: readonly Networks[]): PlainError {
 	const why = isUnread
 		? 'it was not read yet; it becomes a gap when no source of any endpoint gives it'
 		: '`gaps list` shows those that are'
-	return new PlainError(`block ${block} is no gap; ${why}`)
+	throw new PlainError(`block ${block} is no gap; ${why}`)
 }
 
-function byNetwork(chosen: readonly Found[]): ReadonlyMap<string, readonly bigint[]> {
-	const numbers = new Map<string, bigint[]>()
-	for (const { network, gap } of chosen) numbers.set(network, [...(numbers.get(network) ?? []), gap.block.number])
-	return numbers
+function factsOf({ network, gap: { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } }: Found) {
+	const acceptedAt = acceptedAtMs === undefined ? null : iso(acceptedAtMs)
+	const facts = { network, block: Number(block.number), hash: block.hash, since: iso(sinceMs), tries, acceptedAt }
+	return { ...facts, addresses, ...(transactions && { transactions }), reason }
 }
 
-function list(found: readonly Found[], { values: { json } }: CommandArgs, io: Io): void {
-	for (const { network, gap } of found) {
-		const { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } = gap
-		const acceptedAt = acceptedAtMs === undefined ? null : iso(acceptedAtMs)
-		if (json === true) {
-			const facts = { network, block: Number(block.number), hash: block.hash, since: iso(sinceMs), tries, acceptedAt }
-			io.out(JSON.stringify({ ...facts, addresses, ...(transactions && { transactions }), reason }))
-			continue
-		}
+/** Gaps, what the running daemon is stuck at, and what backfills still have to read, which is no gap. */
+function* linesOf(found: readonly Found[], stuck: readonly StuckLook[], networks: Networks): Generator<string> {
+	for (const one of found) {
+		const { network, block, since, acceptedAt, reason } = factsOf(one)
 		const state = acceptedAt === null ? 'open' : `accepted as not covered ${acceptedAt}`
-		io.out(fitWords(`${network} ${block.number}  ${state}, cannot be read since ${iso(sinceMs)}`))
-		io.out(fitWords(`  ${reason}`))
+		yield `${network} ${block}  ${state}, cannot be read since ${since}`
+		yield `  ${reason}`
 	}
-}
-
-/** Lines for the blocks that backfills still have to read; these are no gaps. */
-function* unreadIn(networks: readonly Networks[], hasGaps: boolean): Generator<string> {
-	const all = networks.flatMap(([network, { backfills }]) => backfills.map((backfill) => ({ network, ...backfill })))
-	for (const { network, span, addresses } of all) {
+	for (const { reason } of stuck) yield reason
+	const unread = networks.flatMap(([network, { backfills }]) => backfills.map((backfill) => ({ network, ...backfill })))
+	for (const { network, span, addresses } of unread) {
 		const whom = addresses.length === 1 ? '1 address' : `${addresses.length} addresses`
 		yield `${network} ${span.from} to ${span.to}  not read yet for ${whom} (\`from_block\`)`
 	}
-	if (!hasGaps) yield all.length === 0 ? everyBlock : `${everyBlock}, but for these`
+	if (found.length === 0)
+		yield `every block up to the checkpoint was read${unread.length === 0 ? '' : ', but for these'}`
 }
-
-/** What the running daemon is stuck at, beside the gaps. */
-async function stuckIn(place: StatePlace, networks: readonly Networks[]): Promise<readonly StuckLook[]> {
-	const health = place.kind === 'folder' ? await askHealth(place.dir) : null
-	return (health?.stuck ?? []).filter(({ network }) => networks.some(([name]) => name === network))
-}
-
-function* linesOf(stuck: readonly StuckLook[], networks: readonly Networks[], hasGaps: boolean): Generator<string> {
-	for (const { reason } of stuck) yield reason
-	yield* unreadIn(networks, hasGaps)
-}
-
-const everyBlock = 'every block up to the checkpoint was read'
 
 function iso(ms: number): string {
 	return new Date(ms).toISOString()
