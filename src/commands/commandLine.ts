@@ -69,8 +69,8 @@ export const commands: Readonly<Record<string, Entry>> = {
 	},
 }
 
-/** What to do instead of a command that is gone. */
-const removedCommands: Readonly<Record<string, string>> = {
+/** What to do instead of a command, an act or an option that is gone. */
+const removed: Readonly<Record<string, string>> = {
 	import: 'write a watchlist, see docs/configuration.md; `addresses_from` reads addresses from a CSV file',
 	statement:
 		'`tracewatch deliveries --sent` lists what was sent, and `/alerts?format=json` of the pages has the alerts',
@@ -81,13 +81,11 @@ const removedCommands: Readonly<Record<string, string>> = {
 	devnode: 'use `npx @foundry-rs/anvil`',
 	history: '`tracewatch deliveries --sent` lists what was sent',
 	secret: 'secrets are files: `secrets/NAME` beside tracewatch.yaml, or /etc/tracewatch/secrets/NAME; mode 0600',
-}
-
-/** The same of options. */
-const removedOptions: Readonly<Record<string, string>> = {
 	'replay --send': '`tracewatch deliveries retry` sends again what was not delivered',
 	'replay --bom': '`--format json` is for programs',
 	'explain --block': '`tracewatch explain TXHASH` finds the block',
+	'state export': '`tracewatch state copy FROM TO` copies the whole state',
+	'state import': '`tracewatch state copy FROM TO` copies the whole state',
 }
 
 /** Does what the words say, prints what went wrong by `fault`, and never throws. */
@@ -155,17 +153,10 @@ function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 	})
 }
 
-/** Commander's words, in one line, with what to do. */
-function usageOf({ code, message }: CommanderError, { args: [name = ''] }: Declaration): UsageError {
-	if (code === 'commander.unknownCommand') {
-		const instead = Object.hasOwn(removedCommands, name) ? removedCommands[name] : undefined
-		if (instead !== undefined) return new UsageError(`\`${name}\` was removed: ${instead}`)
-	}
-	if (code === 'commander.unknownOption') {
-		const removed = `${name} ${/'(-[^']*)'/.exec(message)?.[1]}`
-		const instead = Object.hasOwn(removedOptions, removed) ? removedOptions[removed] : undefined
-		if (instead !== undefined) return new UsageError(`\`${removed}\` was removed: ${instead}`)
-	}
+/** Commander's words, in one line, with what to do. Of what is gone, what replaces it, whatever else is wrong. */
+function usageOf({ message }: CommanderError, { args: [name = '', ...rest] }: Declaration): UsageError {
+	const gone = [name, ...rest.map((word) => `${name} ${word}`)].find((words) => Object.hasOwn(removed, words))
+	if (gone !== undefined) return new UsageError(`\`${gone}\` was removed: ${removed[gone]}`)
 	const words = message
 		.replace(/^error: /, '')
 		.replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?')

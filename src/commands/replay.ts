@@ -26,7 +26,7 @@ import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, rea
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
-import { beside, createProgress } from './shared/progress.js'
+import { beside, createStatusLine } from './shared/progress.js'
 import { readBlock, readLastBlock, spanOf } from './shared/span.js'
 
 interface Values {
@@ -88,9 +88,11 @@ step; it then says from which block to go on.`),
 			const span = spanIn(head.latest.number)
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
-			const progress = createProgress(span)
-			const printer = createPrinter(format, config, beside(progress, io))
 			let next = span.from
+			const progress = createStatusLine(
+				(seconds) => `${next - span.from} of ${span.to - span.from + 1n} blocks, ${Math.round(seconds)} s …`,
+			)
+			const printer = createPrinter(format, config, beside(progress, io))
 			let hasAll = true
 			let payees: Payees = new Map()
 			const known = new Map(
@@ -119,7 +121,6 @@ step; it then says from which block to go on.`),
 						io.err(`block ${part.span.to} was read but for ${whyUnread(part.unread)}`)
 					}
 					next = part.span.to + 1n
-					progress.at(part.span.to)
 				}
 			} catch (error) {
 				progress.end()

@@ -25,7 +25,7 @@ const slips: readonly (readonly [args: readonly string[], words: string])[] = [
 	[['check', '--xyzzy'], "unknown option '--xyzzy'; see `tracewatch check --help`"],
 	[['-c', 'tracewatch.yaml', 'watch', '0x12', '--rpc', 'x'], '`watch` reads no configuration: leave out -c'],
 	[
-		['replay', '--from', '1', '--to', '2', '--send'],
+		['replay', '--send'],
 		'`replay --send` was removed: `tracewatch deliveries retry` sends again what was not delivered',
 	],
 ]

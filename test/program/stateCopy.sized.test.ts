@@ -39,7 +39,7 @@ test('a state in use is not copied, one at rest is, with what was sent; no passw
 		[2, 'must name a database', 'copy', 'postgres://tw:CANARY-pw@127.0.0.1', 'new'],
 		[2, '${NOT_THERE} is not set', 'copy', '${NOT_THERE}', 'new'],
 		[2, 'FROM and TO are both state', 'copy', 'state', './state'],
-		[2, '`state copy` takes FROM and TO', 'copy', 'state'],
+		[2, "missing required argument 'to'; see `tracewatch state --help`", 'copy', 'state'],
 		[2, '`state export` was removed: `tracewatch state copy FROM TO`', 'export', 'file'],
 	]
 	for (const [code, words, ...args] of sized(refused.slice(3, 5), refused)) {

@@ -1,19 +1,8 @@
-import type { Span } from '../../model/chain.js'
 import type { Io } from '../command.js'
 
 /** A command that takes longer shows its progress. */
 const SILENT_MS = 2_000
 const REDRAWN_EACH_MS = 250
-const BAR_CELLS = 20
-
-/** Shows the progress of reading a span. */
-export interface Progress {
-	/** All blocks up to this one, included, are done. */
-	at(block: bigint): void
-	/** Removes the line, so that other lines can be written. */
-	clear(): void
-	end(): void
-}
 
 /** A status line on a terminal. */
 export interface StatusLine {
@@ -59,26 +48,6 @@ export function createStatusLine(
 			clearInterval(timer)
 			clear()
 		},
-	}
-}
-
-/** A progress bar for a span of blocks; it starts at zero blocks. */
-export function createProgress(span: Span, options: ProgressOptions = {}): Progress {
-	const total = Number(span.to - span.from) + 1
-	let done = 0
-	const line = createStatusLine((seconds) => {
-		const cells = Math.floor((BAR_CELLS * done) / total)
-		const bar = `[${'#'.repeat(cells)}${'-'.repeat(BAR_CELLS - cells)}]`
-		const rate = done / seconds
-		const left = done === 0 ? '' : `, ${Math.round(rate)} blocks/s, ${Math.round((total - done) / rate)} s left`
-		return `${bar} ${done} of ${total} blocks${left}`
-	}, options)
-	return {
-		at(block) {
-			done = Number(block - span.from) + 1
-		},
-		clear: line.clear,
-		end: line.end,
 	}
 }
 

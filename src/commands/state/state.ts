@@ -18,9 +18,9 @@ sent from FROM to TO. TO must hold no state yet; FROM stays as it is.
 To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, start.`),
 			)
 			.usage('copy FROM TO [-c FILE]')
-			.addArgument(new Argument('<act>').choices(['copy', 'export', 'import']))
-			.argument('[from]', 'a folder, a postgres:// URL, or ${NAME} as in tracewatch.yaml (in single quotes)')
-			.argument('[to]', 'the same')
+			.addArgument(new Argument('<act>').choices(['copy']))
+			.argument('<from>', 'a folder, a postgres:// URL, or ${NAME} as in tracewatch.yaml (in single quotes)')
+			.argument('<to>', 'the same')
 			.option('-c, --config <file>', `where \${NAME} is looked up beside; ${configOption[1]}`)
 			.addHelpText(
 				'after',
@@ -28,13 +28,7 @@ To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, star
 					'be used, 2 wrong usage.',
 			),
 	async run(args, io) {
-		const [act, first, second] = args.positionals
-		if (act === 'export' || act === 'import')
-			throw new UsageError(`\`state ${act}\` was removed: \`tracewatch state copy FROM TO\` copies the whole state`)
-		if (first === undefined || second === undefined)
-			throw new UsageError(
-				'`state copy` takes FROM and TO, such as `tracewatch state copy state postgres://HOST/DATABASE`',
-			)
+		const [, first = '', second = ''] = args.positionals
 		const [from, to] = [placeOf(first, args, io), placeOf(second, args, io)]
 		const [here, there] = [statePlaceInWords(from, io.cwd), statePlaceInWords(to, io.cwd)]
 		if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError(`FROM and TO are both ${here}`)
