@@ -10,24 +10,47 @@ import { RpcError } from '../../errors.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 
-/** The method by which balances of recent blocks can be asked for. */
-export type Balances = 'together' | 'multicall' | 'each' | 'no' | 'not asked'
+/** By what balances of recent blocks can be asked for. */
+export const balancesInWords = {
+	together: 'of many addresses in one question: books are kept',
+	multicall: 'of many addresses in one question, by Multicall3: books are kept',
+	each: 'one by one: books are kept',
+	no: 'not reported: the answers of this endpoint are not proved',
+	'not asked': 'not asked: no books are kept by them',
+} as const
 
-/**
- * Block access lists (EIP-7928) of recent blocks. `none`: the headers have no hash of one. `checked`: the list matches
- * the hash in the header. `not given`: the headers have a hash, but the endpoint does not provide the list. `wrong`:
- * the list does not match the hash.
- */
-export type AccessLists = 'none' | 'checked' | 'not given' | 'wrong' | 'not known'
+/** Block access lists (EIP-7928) of recent blocks. */
+export const accessListsInWords = {
+	none: 'none on this chain: the books go by balances',
+	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
+	'not given': 'not given, though headers name them: the books go by balances',
+	wrong: 'given, but not what the header names: distrust this endpoint',
+	'not known': 'could not be asked for now',
+} as const
 
-/** What an endpoint gives of watched contracts. */
+/** How the state of contracts is read. */
+export const stateInWords = {
+	together: 'of many contracts in one call that lends them code (state override)',
+	each: 'slot by slot, as it lends no code (no state override)',
+	no: 'of contracts not given: what rules them is reported by their events alone',
+} as const
+
+/** By what the endpoint gives what one transaction changed in storage. */
+export const changesInWords = {
+	prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
+	trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
+	no: 'not given: an alert about foreign code does not say which slots it changed',
+	'not known': 'no recent block has a transaction to ask about',
+} as const
+
+type Balances = keyof typeof balancesInWords
+export type AccessLists = keyof typeof accessListsInWords
+
 export interface ContractsReport {
-	/** `together`: code is lent to many contracts in one call (state override). `each`: slot by slot. */
-	readonly ask: 'together' | 'each' | 'no'
+	readonly ask: keyof typeof stateInWords
 	/** How the block is named; `number`: its header is asked for again afterwards. Null: nothing is read. */
 	readonly by: 'hash' | 'number' | null
-	/** The method that gives what one transaction changed in storage. `not known`: no recent block has a transaction. */
-	readonly changes: 'prestateTracer' | 'trace_replayTransaction' | 'no' | 'not known'
+	readonly changes: keyof typeof changesInWords
 }
 
 export interface StateReport {

@@ -1,9 +1,18 @@
 /** The results of `doctor`, and their form on a terminal. */
 
+import { Help } from 'commander'
+import { fitWords } from '../../base/text/outgoing.js'
 import type { LimitsReport } from '../../chain/limits/limits.js'
 import { roughDuration } from './advice.js'
 import type { EndpointReport } from './endpointReport.js'
-import type { AccessLists, Balances, ContractsReport } from './endpointState.js'
+import {
+	type AccessLists,
+	accessListsInWords,
+	balancesInWords,
+	type ContractsReport,
+	changesInWords,
+	stateInWords,
+} from './endpointState.js'
 
 export interface NetworkReport {
 	readonly network: string
@@ -28,12 +37,10 @@ export function* linesOf(network: NetworkReport): Generator<string> {
 	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
-		for (const [name, value] of cellsOf(report, network.private)) for (const line of wrapped(name, value)) yield line
+		for (const [name, value] of cellsOf(report, network.private)) yield* wrapped(name, value)
 	}
-	if (logs !== null) yield* wrapped('token logs', logs)
-	if (contracts !== null) yield* wrapped('contracts', contracts)
-	if (alone !== null) yield* wrapped('not proved', alone)
-	if (untold !== null) yield* wrapped('not reported', untold)
+	const proofs = { 'token logs': logs, contracts, 'not proved': alone, 'not reported': untold }
+	for (const [name, words] of Object.entries(proofs)) if (words !== null) yield* wrapped(name, words)
 	yield ''
 }
 
@@ -60,19 +67,14 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
 		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
-		[
-			'two lists',
-			{ either: 'either (union)', both: 'both (intersection)', unknown: 'not seen; one list is asked at a time' }[
-				report.lists
-			],
-		],
+		['two lists', listsInWords[report.lists]],
 		['range limit', report.rangeLimit],
 		['bears', limitsInWords(report.limits)],
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		['balances', balancesInWords[report.balances]],
 		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
-		...contractCells(report.contracts),
+		...(report.contracts === null ? [] : contractCells(report.contracts)),
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
@@ -85,46 +87,13 @@ function limitsInWords(limits: LimitsReport | null): string {
 	return `${requestsUnderWay} requests at once, ${callsPerRequest} calls in each, ${rate}; the daemon keeps learning`
 }
 
-const balancesInWords: Readonly<Record<Balances, string>> = {
-	together: 'of many addresses in one question: books are kept',
-	multicall: 'of many addresses in one question, by Multicall3: books are kept',
-	each: 'one by one: books are kept',
-	no: 'not reported: the answers of this endpoint are not proved',
-	'not asked': 'not asked: no books are kept by them',
+const listsInWords: Readonly<Record<EndpointReport['lists'], string>> = {
+	either: 'either (union)',
+	both: 'both (intersection)',
+	unknown: 'not seen; one list is asked at a time',
 }
 
-const accessListsInWords: Readonly<Record<AccessLists, string>> = {
-	none: 'none on this chain: the books go by balances',
-	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
-	'not given': 'not given, though headers name them: the books go by balances',
-	wrong: 'given, but not what the header names: distrust this endpoint',
-	'not known': 'could not be asked for now',
-}
-
-function contractCells(report: ContractsReport | null): readonly (readonly [string, string])[] {
-	if (report === null) return []
-	const { ask, by, changes } = report
-	const named = by === 'hash' ? 'by block hash' : 'by block number, whose header is checked afterwards'
-	return [
-		['state', ask === 'no' ? stateInWords.no : `${stateInWords[ask]}, ${named}`],
-		['changes', changesInWords[changes]],
-	]
-}
-
-const stateInWords = {
-	together: 'of many contracts in one call that lends them code (state override)',
-	each: 'slot by slot, as it lends no code (no state override)',
-	no: 'of contracts not given: what rules them is reported by their events alone',
-} as const satisfies Record<ContractsReport['ask'], string>
-
-const changesInWords = {
-	prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
-	trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
-	no: 'not given: an alert about foreign code does not say which slots it changed',
-	'not known': 'no recent block has a transaction to ask about',
-} as const satisfies Record<ContractsReport['changes'], string>
-
-/** Replaces the words above on private networks, where no balance is asked for. */
+/** On a private network no balance is asked for. */
 const privateListsInWords: Readonly<Record<AccessLists, string>> = {
 	...accessListsInWords,
 	none: 'none on this chain: no books are kept of a private network',
@@ -132,17 +101,16 @@ const privateListsInWords: Readonly<Record<AccessLists, string>> = {
 	'not given': 'not given, though headers name them: no books are kept of a private network',
 }
 
+function contractCells({ ask, by, changes }: ContractsReport): readonly (readonly [string, string])[] {
+	const named = by === 'hash' ? ', by block hash' : ', by block number, whose header is checked afterwards'
+	return [
+		['state', stateInWords[ask] + (ask === 'no' ? '' : named)],
+		['changes', changesInWords[changes]],
+	]
+}
+
 /** A fact with its name before it, wrapped at 80 columns. */
 function* wrapped(name: string, value: string): Generator<string> {
-	const width = 80 - 18
-	let line = ''
-	let first = true
-	for (const word of value.split(' ')) {
-		if (line !== '' && line.length + 1 + word.length > width) {
-			yield `    ${(first ? name : '').padEnd(14)}${line}`
-			first = false
-			line = word
-		} else line = line === '' ? word : `${line} ${word}`
-	}
-	yield `    ${(first ? name : '').padEnd(14)}${line}`
+	const lines = new Help().boxWrap(fitWords(value), 80 - 18).split('\n')
+	for (const [at, line] of lines.entries()) yield `    ${(at === 0 ? name : '').padEnd(14)}${line}`
 }
