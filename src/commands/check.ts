@@ -16,8 +16,7 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 			)
 			.option('--watchlists', 'the watchlists alone, as a reload reads them; needs no secret')
 			.option('--all', 'names every watch; default: of a watchlist with more than 200 only the first 10')
-			.option(...configOption)
-			.addHelpText('after', '\nExit codes: 0 all is right, 78 the configuration is wrong.'),
+			.option(...configOption),
 	async run(args, io) {
 		try {
 			if (args.values.watchlists === true) {

@@ -116,7 +116,7 @@ async function answerTo(argv: readonly string[], io: Io): Promise<ExitCode> {
 		if (error.exitCode === 0) return exitCodes.done
 		if (error.code !== 'commander.help') throw usageOf(error, program)
 		if (program.opts().config !== undefined) throw new UsageError('which command? such as `tracewatch check -c FILE`')
-		for (const line of ['', ...(await nextStep(io))]) io.out(line)
+		for (const line of ['', ...nextStep(io)]) io.out(line)
 		return exitCodes.usage
 	}
 }
@@ -129,9 +129,9 @@ function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 		.version(version, '-V, --version')
 		.option('-c, --config <file>', 'may also be named before the command')
 		.addHelpText(
-			'after',
-			'\n`tracewatch <command> --help` says more. Exit codes: 0 done, 1 failed, 2 wrong usage,\n' +
-				'75 try again later, 78 the configuration is wrong.',
+			'afterAll',
+			'\nExit codes: 0 done, 1 failed, 2 wrong usage, 75 try again later (nothing is lost), 78 the configuration is\n' +
+				'wrong. `tracewatch <command> --help` says more of a command.',
 		)
 		.enablePositionalOptions()
 		.exitOverride()

@@ -16,12 +16,7 @@ export const once: Command = {
 			.description(
 				'Polls every network up to its target, tries every due delivery once, and ends: for cron and timers.',
 			)
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 the state cannot be used, 75 an endpoint or a receiver failed for now\n' +
-					'(nothing is lost: the next run takes it up), 78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const log = openLog(io)

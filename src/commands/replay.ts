@@ -62,12 +62,7 @@ step; it then says from which block to go on.`),
 					.choices(['table', 'json'])
 					.default('table'),
 			)
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 failed, 2 wrong usage, 75 stopped or an endpoint failed for now (go on from\n' +
-					'the block it names), 78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const { from, to, address = [], format } = args.values as unknown as Values
 		const spanIn = spanOf(from, to)

@@ -19,8 +19,7 @@ receivers say so.
 Logs one JSON object a line to standard output (LOG_LEVEL: debug, info, warn, error; default info); text on a terminal
 and, unless LOG_FORMAT is json, in the journal.`),
 			)
-			.option(...configOption)
-			.addHelpText('after', '\nExit codes: 0 stopped, 1 the state cannot be used, 78 the configuration is wrong.'),
+			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io, ({ statePlace }) => openWatchlistCopies(statePlace))
 		const log = openLog(io)

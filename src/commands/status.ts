@@ -15,16 +15,11 @@ export const status: Command = {
 			.description(
 				paragraphs(`Prints how far each network is scanned and what is pending, held, parked, dead and delivered
 for each receiver, and whether a daemon runs and is well. Reads the state and asks the daemon: it works beside a
-running one, and asks no node.`),
+running one, and asks no node. Ends with 1 when the daemon is not well or was killed, nothing was scanned for 15
+minutes, or a receiver refuses messages or has dead ones.`),
 			)
 			.option('--json', 'one JSON object')
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 the state cannot be read, the daemon is not well or was killed, nothing\n' +
-					'was scanned for 15 minutes, or a receiver refuses messages or has dead ones,\n' +
-					'78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
 		const found = await peek(statePlace, Date.now)

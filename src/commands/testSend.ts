@@ -16,12 +16,7 @@ export const testSend: Command = {
 came of it. The message is marked as a test and its transaction is invented.`),
 			)
 			.argument('<receiver>', 'its name in the configuration')
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 delivered, 1 refused, 2 no such receiver, 75 it may work later,\n' +
-					'78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const [name] = args.positionals

@@ -29,8 +29,7 @@ state; ends with Ctrl-C.`),
 			.requiredOption('--rpc <url>', 'the node; it must offer trace_filter, trace_block or debug_traceBlockByNumber')
 			.option('--from <block>', 'also what happened since this block; default: from now on', readBy(readBlock))
 			.option('--symbol <text>', "of the chain's coin", 'ETH')
-			.option('--json', 'one envelope a line, as a webhook gets it')
-			.addHelpText('after', '\nExit codes: 0 stopped, 2 wrong usage, 75 the node cannot be reached.'),
+			.option('--json', 'one envelope a line, as a webhook gets it'),
 	async run(args, io) {
 		const address = parseAddress(args.positionals[0] ?? '')
 		const folder = await mkdtemp(join(tmpdir(), 'tracewatch-watch-'))

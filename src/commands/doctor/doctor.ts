@@ -21,15 +21,10 @@ export const doctor: Command = {
 			.description(
 				paragraphs(`Asks each endpoint of each network some ten cheap, harmless questions, checks the answers
 against each other, and prints what it can do, which source of traces is used, and what to do about each weakness.
-Endpoints are shown by their host.`),
+Endpoints are shown by their host. Ends with 1 when a network has no endpoint that can be trusted.`),
 			)
 			.option('--json', 'one JSON object')
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 every network has an endpoint that can be trusted, 1 one has none, 75 endpoints\n' +
-					'could not be asked now, 78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const count = config.networks.flatMap(({ rpc }) => rpc).length

@@ -32,12 +32,7 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 			)
 			.argument('<txhash>', 'as in an alert, `txHash`', readBy(readHash))
 			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 there is no such transaction, 2 wrong usage, 75 an endpoint failed for now,\n' +
-					'78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const txHash = readHash(args.positionals[0] ?? '')
 		const config = await openConfig(args, io)
@@ -66,17 +61,16 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 			const context = { network, watches, checksum: toChecksum, ...(code && { code }) }
 			const logs = explainTokens(tokens, context)
 			const below = byFrame(logs, logFrames)
-			for (const { traceAddress, branch, text, verdicts, isSent } of explained(trace, context)) {
-				io.out(`${branch}${fitWords(text)}`)
-				const indent = branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
-				for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
-				const path = traceAddress.join('_')
-				for (const one of below.get(path) ?? []) drawLog(one, `${indent}   `, io)
+			for (const frame of explained(trace, context)) {
+				const indent = frame.branch.replace(/├─ $/, '│  ').replace(/└─ $/, '   ')
+				draw(frame, frame.branch, indent, io)
+				const path = frame.traceAddress.join('_')
+				for (const one of below.get(path) ?? []) draw(one, `${indent}   `, `${indent}   `, io)
 				below.delete(path)
 			}
 			const rest = [...below.values()].flat()
 			if (rest.length > 0) io.out('\ntokens, by its logs:')
-			for (const one of rest) drawLog(one, '', io)
+			for (const one of rest) draw(one, '', '', io)
 			await drawSigned({ txHash, block }, accounts, context, io)
 			return exitCodes.done
 		} finally {
@@ -90,9 +84,7 @@ function byFrame(logs: readonly ExplainedLog[], paths: readonly (readonly number
 	const below = new Map<string, ExplainedLog[]>()
 	for (const one of logs) {
 		const path = paths?.[one.log]?.join('_') ?? 'not known'
-		const before = below.get(path)
-		if (before === undefined) below.set(path, [one])
-		else before.push(one)
+		below.set(path, [...(below.get(path) ?? []), one])
 	}
 	return below
 }
@@ -111,7 +103,7 @@ async function drawSigned(
 			const isWatched = context.watches.has(one.authority)
 			const applied = isWatched ? await accounts.authorisations(block, one.authority, io.signal) : []
 			const own = applied.filter((other) => other.txHash === txHash)
-			drawLog(explainSigned(one, own, context), '', io)
+			draw(explainSigned(one, own, context), '', '', io)
 		}
 	} catch (error) {
 		if (!(error instanceof RpcError)) throw error
@@ -119,12 +111,10 @@ async function drawSigned(
 	}
 }
 
-function drawLog(
-	{ text, verdicts, isSent }: Pick<ExplainedLog, 'text' | 'verdicts' | 'isSent'>,
-	indent: string,
-	io: Io,
-): void {
-	io.out(`${indent}${fitWords(text)}`)
+type Explained = Pick<ExplainedLog, 'text' | 'verdicts' | 'isSent'>
+
+function draw({ text, verdicts, isSent }: Explained, before: string, indent: string, io: Io): void {
+	io.out(`${before}${fitWords(text)}`)
 	for (const words of verdicts) io.out(`${indent}   ${isSent ? '*' : '-'} ${fitWords(words)}`)
 }
 

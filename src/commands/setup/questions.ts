@@ -139,7 +139,7 @@ async function askHook(interview: Interview, format: Format, values: SetupValues
 	const isKey = format === 'pagerduty'
 	const address = values.webhook ?? env.OPS_HOOK_URL
 	return await answerOf(interview, {
-		option: isKey ? 'format pagerduty: OPS_HOOK_SECRET' : 'webhook',
+		option: isKey ? 'format pagerduty with OPS_HOOK_SECRET in the environment' : 'webhook',
 		given: isKey ? env.OPS_HOOK_SECRET : address,
 		message: hooks[format][1],
 		isSecret: true,
@@ -171,13 +171,18 @@ async function askWatch(interview: Interview, values: SetupValues): Promise<Setu
 		given: values.label ?? (values.address === undefined ? undefined : ''),
 		usual: '',
 		message: 'Its label in alerts (Enter: none)',
-		read: (text) => (text === '' ? '' : readLine(text)),
+		read: readLabel,
 	})
 	return { address, label }
 }
 
 export function readWatched(text: string): string {
 	return toChecksum(parseAddress(text))
+}
+
+/** Empty: no label. */
+export function readLabel(text: string): string {
+	return text === '' ? '' : readLine(text)
 }
 
 async function tryLogin(smtp: string, { io }: Interview): Promise<void> {

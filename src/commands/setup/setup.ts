@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Option } from 'commander'
 import { loadConfig } from '../../config/load.js'
-import { readChainId, readLine, readMailbox } from '../../config/values.js'
+import { readChainId, readMailbox } from '../../config/values.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError } from '../../errors.js'
@@ -14,7 +14,7 @@ import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
 import { AnswerError } from './ask.js'
-import { type Answers, askAll, hooks, readWatched, type SetupValues } from './questions.js'
+import { type Answers, askAll, hooks, readLabel, readWatched, type SetupValues } from './questions.js'
 import { configText, watchlistText } from './texts.js'
 
 interface Values extends SetupValues {
@@ -40,7 +40,7 @@ For scripts, options answer; secrets come from the environment, since others can
 SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration key).`),
 			)
 			.option('--address <address>', 'to watch', readBy(readWatched))
-			.option('--label <text>', 'names it in alerts', readBy(readLine))
+			.option('--label <text>', 'names it in alerts', readBy(readLabel))
 			.option('--to <mail>', 'who gets mails (may be repeated)', readEachBy(String))
 			.option('--from <mail>', 'sender of the mails (default: the user of the mail server)', readBy(readMailbox))
 			.addOption(new Option('--format <format>', 'of a webhook; default: standard').choices(Object.keys(hooks)))
@@ -52,13 +52,7 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			.option('--untested', 'without asking endpoint and receiver')
 			.option('--chain-id <number>', 'with --untested: the chain', readBy(readChainId), 1)
 			.option('--yes', 'asks nothing: what no option and no variable says is as usual, or an error')
-			.option('--no-start', 'writes, and leaves the service as it is')
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 refused or it does not start, 2 an answer is missing or wrong, 75 endpoint or\n' +
-					'receiver cannot be reached now, or stopped (nothing is written), 78 a watchlist that is there is\n' +
-					'wrong (nothing is written).',
-			),
+			.option('--no-start', 'writes, and leaves the service as it is'),
 	async run(args, io) {
 		const values = args.values as unknown as Values
 		const place = placeFor(values.dir, io)

@@ -5,8 +5,8 @@ import { UsageError } from '../../errors.js'
 import type { CommandArgs } from '../command.js'
 
 /**
- * Throws UsageError when `name` is not configured. Called only when a filter found nothing, since the state may still
- * hold entries of names that were configured earlier.
+ * Throws UsageError when `name` is not configured. Filters of the state ask only when they found nothing, since it may
+ * still hold entries of names that were configured earlier.
  */
 export function needKnown(what: 'network' | 'receiver', name: unknown, known: readonly string[]): void {
 	if (typeof name !== 'string' || known.includes(name)) return
@@ -18,12 +18,9 @@ export function needKnown(what: 'network' | 'receiver', name: unknown, known: re
 export function networkOf({ values: { network: name } }: CommandArgs, config: Config): NetworkSettings {
 	const [only, second] = config.networks
 	if (name === undefined && only !== undefined && second === undefined) return only
+	const known = config.networks.map((network) => network.name)
+	needKnown('network', name, known)
 	const found = config.networks.find((network) => network.name === name)
 	if (found !== undefined) return found
-	const names = config.networks.map((network) => `\`${network.name}\``).join(', ')
-	throw new UsageError(
-		name === undefined
-			? `say which --network: ${names}`
-			: `there is no network \`${String(name)}\`; there are: ${names}`,
-	)
+	throw new UsageError(`say which --network: ${known.map((one) => `\`${one}\``).join(', ')}`)
 }

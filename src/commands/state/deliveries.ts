@@ -57,12 +57,7 @@ export const deliveries: Command = {
 					.conflicts('sent'),
 			)
 			.option('--json', 'list: one JSON object a line')
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 an id was not found or the state cannot be used, 2 wrong usage,\n' +
-					'78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const [act = 'list', ...ids] = args.positionals as readonly [Act?, ...string[]]
 		const values = args.values as Values

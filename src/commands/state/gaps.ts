@@ -35,12 +35,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 				'--json',
 				'list: one JSON object a line; second looks and backfills that are stuck have `look`, no `block`',
 			)
-			.option(...configOption)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 a block is no gap or the state cannot be used, 2 wrong usage,\n' +
-					'78 the configuration is wrong.',
-			),
+			.option(...configOption),
 	async run(args, io) {
 		const [act = 'list', ...blocks] = args.positionals as readonly [Act?, ...string[]]
 		const { statePlace, ...settings } = await openStateSettings(args, io)

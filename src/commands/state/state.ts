@@ -21,12 +21,7 @@ To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, star
 			.addArgument(new Argument('<act>').choices(['copy']))
 			.argument('<from>', 'a folder, a postgres:// URL, or ${NAME} as in tracewatch.yaml (in single quotes)')
 			.argument('<to>', 'the same')
-			.option('-c, --config <file>', `where \${NAME} is looked up beside; ${configOption[1]}`)
-			.addHelpText(
-				'after',
-				'\nExit codes: 0 done, 1 FROM holds no state or is in use, TO holds one already, or one of them cannot\n' +
-					'be used, 2 wrong usage.',
-			),
+			.option('-c, --config <file>', `where \${NAME} is looked up beside; ${configOption[1]}`),
 	async run(args, io) {
 		const [, first = '', second = ''] = args.positionals
 		const [from, to] = [placeOf(first, args, io), placeOf(second, args, io)]
