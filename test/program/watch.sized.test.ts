@@ -69,7 +69,7 @@ inFull(() => {
 	test('error: each mistake has its sentence', async () => {
 		const here = site()
 		const cases: readonly (readonly [string[], number, string])[] = [
-			[['watch'], 2, "missing required argument 'address'"],
+			[['watch'], 2, "required option '--rpc <url>' not specified"],
 			[
 				['watch', '0x12', '--rpc', rpc],
 				2,
