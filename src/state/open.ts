@@ -8,10 +8,10 @@ import type { HistoryReader } from '../model/history.js'
 import type { Log, Store } from '../model/ports.js'
 import type { Announcement, StatePlace, WatchlistCopies } from '../model/state.js'
 import { lockState } from './file/disk/lock.js'
+import { openFileStore } from './file/fileStore.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
 import { type Peek, peekState, readBeside } from './file/peek.js'
-import { mustBeOurFormat } from './file/records/read.js'
-import { openFileStore } from './file/store.js'
+import { mustBeOurFormat } from './file/readFolder.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 
 /** 16 tries are 1.5 s in all. */
@@ -21,7 +21,6 @@ const lockPauseMs = 100
 export interface OpenStoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
-	/** For a database: other instances take over after an instance has not renewed its leases for this long. */
 	/** How long history is kept; 0: not at all. Default: no rows are added, and existing ones stay. */
 	readonly historyMs?: number
 }

@@ -7,10 +7,10 @@ import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import type { Whole } from './document.js'
 import { lockState } from './file/disk/lock.js'
+import { folderJournal } from './file/folderJournal.js'
 import { fillHistory, hasHistory } from './file/history/fill.js'
-import { writeSnapshot } from './file/ledger.js'
 import { readBeside } from './file/peek.js'
-import { mustBeOurFormat, readFolder } from './file/records/read.js'
+import { mustBeOurFormat } from './file/readFolder.js'
 import { readTroubles, writeTroubles } from './file/troubleFile.js'
 import { openHistory } from './open.js'
 import { readPostgres, writePostgres } from './postgres/peekDatabase.js'
@@ -67,8 +67,9 @@ async function fillPlace(place: StatePlace, whole: Whole, history: Pieces, clock
 	await mustBeOurFormat(place.dir)
 	const unlock = await lockState(place.dir)
 	try {
-		const found = await readFolder(place.dir)
-		if ((found !== null && !isEmpty(found.whole)) || (await hasHistory(place.dir))) {
+		const journal = folderJournal(place.dir)
+		const { whole: present } = await journal.acquire()
+		if (!isEmpty(present) || (await hasHistory(place.dir))) {
 			throw new StateError(
 				'mismatch',
 				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
@@ -77,7 +78,7 @@ async function fillPlace(place: StatePlace, whole: Whole, history: Pieces, clock
 		await fillHistory(place.dir, history)
 		const { troubles, ...rest } = whole
 		if (troubles !== undefined) await writeTroubles(place.dir, troubles)
-		await writeSnapshot(place.dir, found?.id ?? null, rest)
+		await journal.compact(rest, null)
 	} finally {
 		await unlock()
 	}

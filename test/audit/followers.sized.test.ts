@@ -8,7 +8,7 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import type { Store } from '../../src/model/ports.js'
-import { openFileStore } from '../../src/state/file/store.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'

@@ -1,6 +1,6 @@
 // Books of a private network with the state in a folder, and in a database.
 import { afterAll, describe } from 'vitest'
-import { openFileStore } from '../../src/state/file/store.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
 import { openPostgresStore } from '../../src/state/postgres/postgresStore.js'
 import { startServer } from '../state/postgres/server.js'
 import { temporaryFolder } from '../support/folder.js'

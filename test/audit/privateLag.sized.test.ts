@@ -5,7 +5,7 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
-import { openFileStore } from '../../src/state/file/store.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertOf, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { signalWithin } from '../../src/base/waits/deadline.js'
 import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import type { Chain, Log } from '../../src/model/ports.js'
-import { openFileStore } from '../../src/state/file/store.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
 import { testNetwork } from '../scan/bench.js'
 import { temporaryFolder } from '../support/folder.js'
 

@@ -4,7 +4,7 @@ import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
 import type { Block, Head } from '../../src/model/chain.js'
 import type { Chain, Log } from '../../src/model/ports.js'
-import { openFileStore } from '../../src/state/file/store.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 

@@ -5,7 +5,7 @@ import type { Delivery } from '../../model/delivery.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { StateSummary } from '../../model/state.js'
 import { summarize } from '../document.js'
-import { type FoundFolder, readFolder } from './records/read.js'
+import { type FoundFolder, readFolder } from './readFolder.js'
 
 export interface Peek {
 	readonly summary: StateSummary

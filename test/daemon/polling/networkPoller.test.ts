@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createNetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { RpcError, type RpcErrorFacts } from '../../../src/errors.js'
 import type { Chain, Log } from '../../../src/model/ports.js'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 
 const { signal } = new AbortController()

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { makeFolder, removeFolder } from '../../state/file/folder.js'
 import { idOf, startMs } from '../samples.js'
 

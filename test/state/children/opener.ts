@@ -1,7 +1,7 @@
 /** Opens the store of a folder or a database, and says how that went. */
 
 import { StateError } from '../../../src/errors.js'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 
 const [, , place = ''] = process.argv

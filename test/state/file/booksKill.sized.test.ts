@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { sized } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
 import { soaked } from '../../support/soak.js'

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { sized } from '../../support/longRun.js'
 import { startChild } from '../child.js'
 import { makeFolder, removeFolder } from './folder.js'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openFileStore } from '../../../src/state/file/store.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { storeContract } from '../contract.js'
 import { makeFolder, removeFolder } from './folder.js'
 

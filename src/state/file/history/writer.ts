@@ -10,16 +10,8 @@ import { codeOf, systemWords } from '../../../base/systemError.js'
 import type { Clock } from '../../../model/glossary.js'
 import type { HistoryEntry } from '../../../model/history.js'
 import type { Log } from '../../../model/ports.js'
+import type { HistoryKeeper } from '../../journal.js'
 import { dayOf, daysIn, endOfDay, fileOfDay, forgetDays, historyFolder } from './days.js'
-
-export interface HistoryWriter {
-	/** Number of the last entry in the files. */
-	writtenTo(): number
-	/** Call it when more rows may be waiting. */
-	wake(): void
-	/** Writes once more, then stops. */
-	close(): Promise<void>
-}
 
 export interface HistoryWriterOptions {
 	/** Greater than 0. */
@@ -49,7 +41,7 @@ interface Open {
 export async function openHistoryWriter(
 	stateFolder: string,
 	{ keepMs, clock, log, waiting }: HistoryWriterOptions,
-): Promise<HistoryWriter> {
+): Promise<HistoryKeeper> {
 	const folder = historyFolder(stateFolder)
 	let writtenTo = 0
 	/** Newest day with a file; null before the folder was read. */

@@ -2,8 +2,8 @@
 
 import type { Address } from '../../../model/glossary.js'
 import type { Commit } from '../../../model/state.js'
-import { type ContractJson, contractIn, contractJson } from '../../contractText.js'
 import type { NetworkRecord } from '../../document.js'
+import { type ContractJson, contractIn, contractJson } from '../../records/contractText.js'
 import type { Ask } from '../connection/database.js'
 import { pieces } from '../connection/pieces.js'
 

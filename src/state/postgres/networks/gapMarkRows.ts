@@ -1,8 +1,8 @@
 /** Writes an operator's commands for gaps, whichever instance polls the network. */
 
 import type { GapMark } from '../../../model/state.js'
-import { gapsOf, type StoredGap, storedGap } from '../../gap.js'
 import { marked } from '../../gapMarks.js'
+import { gapsOf, type StoredGap, storedGap } from '../../records/gap.js'
 import type { Database } from '../connection/database.js'
 import type { Leases } from './leases.js'
 

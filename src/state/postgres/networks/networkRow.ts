@@ -3,9 +3,9 @@
 import type { BlockRef } from '../../../model/chain.js'
 import type { Hash } from '../../../model/glossary.js'
 import type { Seen } from '../../../model/state.js'
-import { type AuditJson, auditIn, auditJson } from '../../auditState.js'
 import type { NetworkRecord } from '../../document.js'
-import { gapsOf, type StoredGap, storedGap } from '../../gap.js'
+import { type AuditJson, auditIn, auditJson } from '../../records/auditState.js'
+import { gapsOf, type StoredGap, storedGap } from '../../records/gap.js'
 import type { Ask } from '../connection/database.js'
 import type { Skew } from '../connection/skew.js'
 

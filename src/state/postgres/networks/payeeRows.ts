@@ -2,7 +2,7 @@
 
 import type { Address } from '../../../model/glossary.js'
 import type { NetworkRecord } from '../../document.js'
-import { payeesOf, payeesText } from '../../payeesText.js'
+import { payeesOf, payeesText } from '../../records/payeesText.js'
 import type { Ask } from '../connection/database.js'
 import { pieces } from '../connection/pieces.js'
 

@@ -5,25 +5,16 @@ import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import type { Book } from '../../../../src/model/books.js'
-import type { Address } from '../../../../src/model/glossary.js'
-import type { Store } from '../../../../src/model/ports.js'
-import { peekState } from '../../../../src/state/file/peek.js'
-import { readFolder } from '../../../../src/state/file/records/read.js'
-import { openFileStore } from '../../../../src/state/file/store.js'
-import { randomOf } from '../../../support/random.js'
-import { silent } from '../../../support/silent.js'
-import {
-	addressOf,
-	announcementOf,
-	blockOf,
-	commitOf,
-	contractOf,
-	coverageOf,
-	deliveryOf,
-	gapOf,
-} from '../../samples.js'
-import { fileOf, makeFolder, removeFolder } from '../folder.js'
+import type { Book } from '../../../src/model/books.js'
+import type { Address } from '../../../src/model/glossary.js'
+import type { Store } from '../../../src/model/ports.js'
+import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { peekState } from '../../../src/state/file/peek.js'
+import { readFolder } from '../../../src/state/file/readFolder.js'
+import { randomOf } from '../../support/random.js'
+import { silent } from '../../support/silent.js'
+import { addressOf, announcementOf, blockOf, commitOf, contractOf, coverageOf, deliveryOf, gapOf } from '../samples.js'
+import { fileOf, makeFolder, removeFolder } from './folder.js'
 
 const shell = promisify(execFile)
 

@@ -9,17 +9,11 @@ import { createHash } from 'node:crypto'
 import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { FORMAT } from '../../stateFormat.js'
-import { diskError, isMissing } from '../disk/diskErrors.js'
-import { writeDurably } from '../disk/durable.js'
-import { readOwnFile } from '../disk/ownFile.js'
-import type { ChangeJson } from './changeLine.js'
-
-export interface JournalLine {
-	/** Number of the last history row in the history's own files; null: no history is kept. */
-	readonly kept: number | null
-	readonly changes: readonly ChangeJson[]
-}
+import type { JournalLine } from '../journal.js'
+import { FORMAT } from '../stateFormat.js'
+import { diskError, isMissing } from './disk/diskErrors.js'
+import { writeDurably } from './disk/durable.js'
+import { readOwnFile } from './disk/ownFile.js'
 
 /** Position of the next line. */
 export interface JournalEnd {
@@ -119,11 +113,11 @@ export async function beginJournal(folder: string, snapshot: string): Promise<Jo
 	return { bytes: head.length, lines: 0 }
 }
 
-/** Durable when it resolves. When it throws StateError `disk`, the line was not added. */
-export async function appendLine(folder: string, end: JournalEnd, line: JournalLine): Promise<JournalEnd> {
+/** `line`: a `JournalLine` as JSON. Durable when it resolves. When it throws StateError `disk`, it was not added. */
+export async function appendLine(folder: string, end: JournalEnd, line: string): Promise<JournalEnd> {
 	const path = journalPath(folder)
 	const lines = end.lines + 1
-	const body = Buffer.from(`{"n":${lines},${JSON.stringify(line).slice(1, -1)}`)
+	const body = Buffer.from(`{"n":${lines},${line.slice(1, -1)}`)
 	const bytes = Buffer.concat([body, Buffer.from(`,"sum":"${sumOf(body)}"}\n`)])
 	try {
 		const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW | constants.O_NONBLOCK)

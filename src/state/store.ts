@@ -1,21 +1,17 @@
-/**
- * The room is the store in a folder: `state.json` is a snapshot of the whole state, and `journal.jsonl` has one line
- * for each write since, so that a poll writes only what changed. The caller must hold `lockState`.
- */
+/** The store over any journal: the whole state is in memory, and every change becomes durable through the ledger. */
 
 import { randomBytes } from 'node:crypto'
-import type { Clock } from '../../model/glossary.js'
-import type { Log, Store } from '../../model/ports.js'
-import type { NetworkState } from '../../model/state.js'
-import type { ActName, Argument, Result, WholeDraft } from '../acts.js'
-import { definitionsOf } from '../coverageChanges.js'
-import { mustHave, networkState, summarize, waitingOf } from '../document.js'
-import { forgetDays, historyFolder } from './history/days.js'
-import { type HistoryWriter, openHistoryWriter } from './history/writer.js'
+import type { Clock } from '../model/glossary.js'
+import type { Log, Store } from '../model/ports.js'
+import type { NetworkState } from '../model/state.js'
+import type { ActName, Argument, Result, WholeDraft } from './acts.js'
+import { definitionsOf } from './coverageChanges.js'
+import { mustHave, networkState, summarize, waitingOf } from './document.js'
+import type { HistoryKeeper, Journal } from './journal.js'
 import { openLedger } from './ledger.js'
 import { createQueues } from './queues.js'
 
-export interface FileStoreOptions {
+export interface StoreOptions {
 	readonly clock: Clock
 	readonly log?: Log
 	/**
@@ -23,26 +19,27 @@ export interface FileStoreOptions {
 	 * ones stay.
 	 */
 	readonly historyMs?: number
-	/** No new snapshot is written while the journal is smaller. Default: 4 MiB. */
+	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
 	readonly leastJournalBytes?: number
 }
 
-/** Opens the state of a folder, and creates both if necessary. Throws StateError. */
-export async function openFileStore(folder: string, options: FileStoreOptions): Promise<Store> {
+/** Throws what `journal.acquire` throws. */
+export async function openStoreOn(journal: Journal, options: StoreOptions): Promise<Store> {
 	const { clock, log, historyMs } = options
-	let history: HistoryWriter | null = null
+	let history: HistoryKeeper | null = null
 	const keeping = () => (history === null ? null : { writtenTo: history.writtenTo() })
-	const ledger = await openLedger(folder, { log, keeping, leastJournalBytes: options.leastJournalBytes })
+	const ledger = await openLedger(journal, {
+		...{ log, keeping, leastJournalBytes: options.leastJournalBytes },
+		onForeign: () => announce(1),
+	})
 	const state = () => ledger.current().state
 	const covered = (network: string) => ledger.current().coverage.get(network)
-	const waiting = () => state().history.entries
-	if (historyMs === 0) await forgetDays(historyFolder(folder), 0, clock()).catch(() => undefined)
-	else if (historyMs !== undefined)
-		history = await openHistoryWriter(folder, { keepMs: historyMs, clock, log, waiting })
+	if (historyMs !== undefined)
+		history = await journal.keepHistory({ keepMs: historyMs, clock, log, history: () => state().history })
 	const queues = createQueues()
 	const listeners = new Set<() => void>()
 	let closed = false
-	log?.debug({ folder, networks: state().networks.size, deliveries: state().deliveries.size }, 'state opened')
+	log?.debug({ networks: state().networks.size, deliveries: state().deliveries.size }, 'state opened')
 
 	async function change<K extends ActName>(
 		act: K,
@@ -51,7 +48,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 		if (closed) throw new Error('the state store is closed')
 		const given = typeof argument === 'function' ? argument : () => argument
 		const result = await ledger.change(act, given, clock())
-		if (waiting().length > 0) history?.wake()
+		if (state().history.entries.length > 0) history?.wake()
 		return result
 	}
 
@@ -65,7 +62,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 	}
 
 	return {
-		// Always true: the folder's lock admits one process.
+		// Always true: the journal admits one process.
 		acquireLease: async () => true,
 		releaseLease: async () => undefined,
 
@@ -127,6 +124,7 @@ export async function openFileStore(folder: string, options: FileStoreOptions): 
 			closed = true
 			await ledger.idle()
 			await history?.close()
+			await journal.close()
 		},
 	}
 }

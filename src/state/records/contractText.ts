@@ -1,7 +1,7 @@
 /** Stored form of a watched contract, for both stores: JSON with block numbers as text. */
 
-import type { Contract, ContractUndo, LearntCode } from '../model/contract.js'
-import type { Address } from '../model/glossary.js'
+import type { Contract, ContractUndo, LearntCode } from '../../model/contract.js'
+import type { Address } from '../../model/glossary.js'
 
 export interface ContractJson extends Pick<Contract, 'codeHash' | 'values' | 'runs'> {
 	readonly since: string

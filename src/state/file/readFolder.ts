@@ -2,20 +2,17 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
-import { StateError } from '../../../errors.js'
-import { perform } from '../../acts.js'
-import { draftOf } from '../../changes.js'
-import type { HistoryQueue, Whole } from '../../document.js'
-import { historyDraftOf } from '../../historyQueue.js'
-import { FORMAT, otherFormat } from '../../stateFormat.js'
-import { damagedError, previousOf, restoreByCopy, shellQuoted } from '../disk/damage.js'
-import { exists } from '../disk/diskErrors.js'
-import { examine, isWhole } from '../disk/durable.js'
-import { openOwnFile } from '../disk/ownFile.js'
-import { changeIn } from './changeLine.js'
-import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journal.js'
-import { type Snapshot, snapshotFormat, statePath } from './snapshot.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { StateError } from '../../errors.js'
+import type { Whole } from '../document.js'
+import { replayOn } from '../journal.js'
+import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
+import { FORMAT, otherFormat } from '../stateFormat.js'
+import { damagedError, previousOf, restoreByCopy, shellQuoted } from './disk/damage.js'
+import { exists } from './disk/diskErrors.js'
+import { examine, isWhole } from './disk/durable.js'
+import { openOwnFile } from './disk/ownFile.js'
+import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journalFile.js'
 
 export interface FoundFolder {
 	readonly whole: Whole
@@ -34,7 +31,7 @@ export async function readFolder(folder: string): Promise<FoundFolder | null> {
 	try {
 		const journal = await readJournal(folder)
 		if (journal === null) throw new JournalDamage(0, 'it is missing, though there was one')
-		if (journal.of === id) return { id, ...(await replayed(whole, journal)) }
+		if (journal.of === id) return { id, ...(await replayedFrom(whole, journal)) }
 		// The process was killed after it wrote the snapshot and before it started the journal.
 		if (journal.of === before || isBlank(journal)) return { id, whole, journal: null }
 		throw new JournalDamage(0, 'it belongs to another state.json')
@@ -108,31 +105,24 @@ async function restoreTo(folder: string): Promise<string | null> {
 	return await restoreByCopy(state, then)
 }
 
-/** Applies each change by the function that made it. */
-async function replayed(
-	{ state, coverage }: Whole,
+/** The state after all lines, and where the next one goes. */
+async function replayedFrom(
+	whole: Whole,
 	journal: FoundJournal,
 ): Promise<{ readonly whole: Whole; readonly journal: JournalEnd }> {
-	const draft = { ...draftOf(state), coverage }
-	let history: HistoryQueue = state.history
+	const replay = replayOn(whole)
 	let end = journal.start
-	for (const { kept, changes, end: next } of journal.lines()) {
+	for (const { end: next, ...line } of journal.lines()) {
 		try {
-			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
-			for (const json of changes) {
-				const { act, argument, atMs } = changeIn(json, draft.coverage)
-				perform(draft, act, argument, atMs)
-			}
+			replay.apply(line)
 		} catch (cause) {
-			const line = next.lines + 1
-			throw new JournalDamage(line, `line ${line} cannot be understood`, { cause })
+			const number = next.lines + 1
+			throw new JournalDamage(number, `line ${number} cannot be understood`, { cause })
 		}
-		history = draft.history ?? history
 		end = next
 		if (isSliceOver()) await nextSlice()
 	}
-	const { networks, deliveries, totals } = draft
-	return { whole: { state: { networks, deliveries, totals, history }, coverage: draft.coverage }, journal: end }
+	return { whole: replay.whole(), journal: end }
 }
 
 function journalError(folder: string, id: string, { line, message, cause }: JournalDamage): StateError {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
-import { payeesOf, payeesText } from '../../src/state/payeesText.js'
-import { addressOf } from './samples.js'
+import { payeesOf, payeesText } from '../../../src/state/records/payeesText.js'
+import { addressOf } from '../samples.js'
 
 const [one, other, third] = [addressOf(1), addressOf(2), addressOf(3)]
 

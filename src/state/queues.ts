@@ -3,10 +3,10 @@
  * only.
  */
 
-import { isQuarantined } from '../../core/outbox/quarantine.js'
-import { byQueue, queueOf } from '../../core/outbox/queue.js'
-import { inSendingOrder } from '../../core/outbox/urgency.js'
-import type { Delivery } from '../../model/delivery.js'
+import { isQuarantined } from '../core/outbox/quarantine.js'
+import { byQueue, queueOf } from '../core/outbox/queue.js'
+import { inSendingOrder } from '../core/outbox/urgency.js'
+import type { Delivery } from '../model/delivery.js'
 
 export interface Queues {
 	claim(

@@ -1,19 +1,20 @@
 /**
- * Parts that the snapshot and the journal share: amounts and block numbers as decimal text, maps as objects or lists.
- * Data that is read is validated as far as other code relies on it; each reading function throws for invalid data.
+ * The room writes the state as JSON and reads it. This file: parts that the snapshot and the journal
+ * share: amounts and block numbers as decimal text, maps as objects or lists. Data that is read is validated as far as
+ * other code relies on it; each reading function throws for invalid data.
  */
 
-import type { CoverageTable } from '../../../core/packed/coverageTable.js'
-import type { Book } from '../../../model/books.js'
-import type { BlockRef, Span } from '../../../model/chain.js'
-import type { Delivery } from '../../../model/delivery.js'
-import type { Address, Hash } from '../../../model/glossary.js'
-import type { Announcement, Payee, Seen } from '../../../model/state.js'
-import type { Coverage } from '../../../model/watch.js'
-import { type AuditJson, auditIn, auditJson } from '../../auditState.js'
-import { bookOfText, bookText } from '../../bookShards.js'
-import type { Definition, NetworkRecord } from '../../document.js'
-import { payeesOf, payeesText } from '../../payeesText.js'
+import type { CoverageTable } from '../../core/packed/coverageTable.js'
+import type { Book } from '../../model/books.js'
+import type { BlockRef, Span } from '../../model/chain.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { Announcement, Payee, Seen } from '../../model/state.js'
+import type { Coverage } from '../../model/watch.js'
+import { bookOfText, bookText } from '../bookShards.js'
+import type { Definition, NetworkRecord } from '../document.js'
+import { type AuditJson, auditIn, auditJson } from './auditState.js'
+import { payeesOf, payeesText } from './payeesText.js'
 
 export type BlockJson = readonly [number: string, hash: string]
 export type SpanJson = readonly [from: string, to: string]

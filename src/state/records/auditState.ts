@@ -1,8 +1,8 @@
 /** Stored form of the auditor's position, for both stores. */
 
-import type { TouchedBlock } from '../model/chain.js'
-import type { Address, Hash } from '../model/glossary.js'
-import type { AuditState, RanInTransaction } from '../model/state.js'
+import type { TouchedBlock } from '../../model/chain.js'
+import type { Address, Hash } from '../../model/glossary.js'
+import type { AuditState, RanInTransaction } from '../../model/state.js'
 
 interface TouchedJson {
 	readonly block: readonly [number: string, hash: Hash]

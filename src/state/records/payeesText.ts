@@ -3,8 +3,8 @@
  * starter: not known.
  */
 
-import type { Address } from '../model/glossary.js'
-import type { Payee } from '../model/state.js'
+import type { Address } from '../../model/glossary.js'
+import type { Payee } from '../../model/state.js'
 
 const texts = new WeakMap<readonly Payee[], string>()
 

@@ -1,24 +1,24 @@
 /**
- * The room reads and writes the formats of the files. This file: `state.json`, the whole state as a list of records,
- * one a line, so that `jq` can read it and it is never needed in memory as a whole. Later changes are in the journal.
+ * A snapshot: the whole state as a list of records, one a line, so that `jq` can read it and it is never needed
+ * in memory as a whole. Later changes are in the journal.
  */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
-import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
-import { type CoverageTable, coverageTableOf, createCoverageTable } from '../../../core/packed/coverageTable.js'
-import type { Book } from '../../../model/books.js'
-import type { Contract } from '../../../model/contract.js'
-import type { Delivery } from '../../../model/delivery.js'
-import type { Address } from '../../../model/glossary.js'
-import type { HistoryEntry } from '../../../model/history.js'
-import type { Announcement, Gap, Payee } from '../../../model/state.js'
-import type { Troubles } from '../../../model/trouble.js'
-import { booksOf } from '../../bookShards.js'
-import { type ContractsJson, contractsIn, contractsJson } from '../../contractText.js'
-import type { CoverageRecord, Definition, NetworkRecord, Total, Whole } from '../../document.js'
-import { gapsOf, type StoredGap, storedGap } from '../../gap.js'
-import type { Format } from '../disk/durable.js'
+import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { type CoverageTable, coverageTableOf, createCoverageTable } from '../../core/packed/coverageTable.js'
+import type { Book } from '../../model/books.js'
+import type { Contract } from '../../model/contract.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Address } from '../../model/glossary.js'
+import type { HistoryEntry } from '../../model/history.js'
+import type { Announcement, Gap, Payee } from '../../model/state.js'
+import type { Troubles } from '../../model/trouble.js'
+import { booksOf } from '../bookShards.js'
+import type { CoverageRecord, Definition, NetworkRecord, Total, Whole } from '../document.js'
+import type { Format } from '../file/disk/durable.js'
+import { type ContractsJson, contractsIn, contractsJson } from './contractText.js'
+import { gapsOf, type StoredGap, storedGap } from './gap.js'
 import {
 	type AnnouncementJson,
 	addressesAt,

@@ -3,15 +3,15 @@
  * same.
  */
 
-import type { Delivery } from '../../../model/delivery.js'
-import type { Address } from '../../../model/glossary.js'
-import type { Commit, Gap, GapMark } from '../../../model/state.js'
-import type { Coverage } from '../../../model/watch.js'
-import type { Argument, Change } from '../../acts.js'
-import { type AuditJson, auditIn, auditJson } from '../../auditState.js'
-import { type ContractsJson, contractsIn, contractsJson } from '../../contractText.js'
-import type { CoverageDoc, Definition } from '../../document.js'
-import { gapsOf, type StoredGap, storedGap } from '../../gap.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Address } from '../../model/glossary.js'
+import type { Commit, Gap, GapMark } from '../../model/state.js'
+import type { Coverage } from '../../model/watch.js'
+import type { Argument, Change } from '../acts.js'
+import type { CoverageDoc, Definition } from '../document.js'
+import { type AuditJson, auditIn, auditJson } from './auditState.js'
+import { type ContractsJson, contractsIn, contractsJson } from './contractText.js'
+import { gapsOf, type StoredGap, storedGap } from './gap.js'
 import {
 	type AnnouncementJson,
 	addressIn,

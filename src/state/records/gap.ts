@@ -1,7 +1,7 @@
 /** Stored form of gaps, for both stores. */
 
-import type { Hash } from '../model/glossary.js'
-import type { Gap } from '../model/state.js'
+import type { Hash } from '../../model/glossary.js'
+import type { Gap } from '../../model/state.js'
 
 export type StoredGap = Omit<Gap, 'block'> & { readonly block: readonly [number: string, hash: Hash] }
 

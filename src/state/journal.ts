@@ -1,0 +1,116 @@
+/**
+ * Where the changes of a state become durable: a snapshot, and lines of changes since. One process at a time writes.
+ * The ledger has the rules of the state; a journal only keeps lines.
+ */
+
+import { isSliceOver, nextSlice } from '../base/waits/slices.js'
+import type { Clock } from '../model/glossary.js'
+import type { HistoryEntry } from '../model/history.js'
+import type { Log } from '../model/ports.js'
+import { perform, type WholeDraft } from './acts.js'
+import { draftOf } from './changes.js'
+import type { HistoryQueue, Whole } from './document.js'
+import { historyDraftOf } from './historyQueue.js'
+import { type ChangeJson, changeIn } from './records/changeLine.js'
+
+/** One write, as JSON. */
+export interface JournalLine {
+	/** Number of the last history row that was durable elsewhere; null: no history is kept. */
+	readonly kept: number | null
+	readonly changes: readonly ChangeJson[]
+}
+
+export interface Loaded {
+	readonly whole: Whole
+	readonly snapshotBytes: number
+	/** Size of the lines since the snapshot. */
+	readonly journalBytes: number
+}
+
+/** Others have written; these are their lines, in order. Nothing was written. */
+export interface Behind {
+	readonly behind: readonly JournalLine[]
+}
+
+/** `bytes`: size of the lines since the snapshot. `gone`: only a snapshot can continue. */
+export type Appended = { readonly bytes: number } | 'gone' | Behind
+
+/** `bytes`: size of the snapshot. */
+export type Compacted = { readonly bytes: number } | Behind
+
+export interface Journal {
+	/**
+	 * Takes the right to write, then loads: a state that was loaded first could lack lines that a predecessor
+	 * acknowledged. Throws StateError `locked` while another process has the right, `damaged`, `format` or `disk`.
+	 */
+	acquire(): Promise<Loaded>
+	/**
+	 * Durable when it resolves to a size. `line` is a `JournalLine` as JSON, `rows` are the history rows that it brings.
+	 * Throws StateError `disk`, and `lost` when another process has taken the right to write; then every later call does.
+	 */
+	append(line: string, rows: readonly HistoryEntry[]): Promise<Appended>
+	/**
+	 * Writes a snapshot, from which a load starts. `rows`: the snapshot holds a change that no line brings, with these
+	 * rows; null: it holds only what lines have brought. Throws as `append`; then the journal goes on as before.
+	 */
+	compact(whole: Whole, rows: readonly HistoryEntry[] | null): Promise<Compacted>
+	/** Lines that others have written since the last line or load. */
+	behind(): Promise<readonly JournalLine[]>
+	/** Keeps the rows of history from now on; call it once, after `acquire`. Never fails because of a disk. */
+	keepHistory(options: HistoryOptions): Promise<HistoryKeeper | null>
+	/** Gives the right to write back. */
+	close(): Promise<void>
+}
+
+export interface HistoryOptions {
+	/** How long rows are kept after a delivery left the outbox; 0: not at all. */
+	readonly keepMs: number
+	readonly clock: Clock
+	readonly log?: Log | undefined
+	/** Rows of the durable state that may have to be written to their own place. */
+	readonly history: () => HistoryQueue
+}
+
+export interface HistoryKeeper {
+	/** Number of the last row in its own place. */
+	writtenTo(): number
+	/** Call it when more rows may be waiting. */
+	wake(): void
+	close(): Promise<void>
+}
+
+/** A load in progress: lines are applied by the functions that made them. */
+export interface Replay {
+	/** Throws for a line that no ledger made. */
+	apply(line: JournalLine): void
+	whole(): Whole
+}
+
+export function replayOn({ state, coverage }: Whole): Replay {
+	const draft: WholeDraft = { ...draftOf(state), coverage }
+	let history: HistoryQueue = state.history
+	return {
+		apply({ kept, changes }) {
+			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
+			for (const json of changes) {
+				const { act, argument, atMs } = changeIn(json, draft.coverage)
+				perform(draft, act, argument, atMs)
+			}
+			history = draft.history ?? history
+		},
+		whole() {
+			const { networks, deliveries, totals } = draft
+			return { state: { networks, deliveries, totals, history }, coverage: draft.coverage }
+		},
+	}
+}
+
+/** The state after these lines. */
+export async function replayed(whole: Whole, lines: readonly JournalLine[]): Promise<Whole> {
+	const replay = replayOn(whole)
+	for (const line of lines) {
+		replay.apply(line)
+		if (isSliceOver()) await nextSlice()
+	}
+	return replay.whole()
+}

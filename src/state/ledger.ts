@@ -1,0 +1,189 @@
+/**
+ * The state of one journal. Changes that arrive during a write are gathered for the next one. A change is applied to a
+ * draft when its write starts, and the state changes when the write has succeeded: a failed write needs no undo.
+ */
+
+import type { Log } from '../model/ports.js'
+import { type ActName, type Argument, type Change, perform, type Result, type WholeDraft } from './acts.js'
+import { draftOf } from './changes.js'
+import type { CoverageDoc, Whole } from './document.js'
+import type { HistoryKeeping } from './historyQueue.js'
+import { type Journal, type JournalLine, replayed } from './journal.js'
+import { changeJson, isLarge } from './records/changeLine.js'
+
+export interface Ledger {
+	/** The last durable state. */
+	current(): Whole
+	/**
+	 * Resolves to the result when the change is durable. `argument` is computed from the state that the change applies
+	 * to, once more when others have changed that state meanwhile.
+	 */
+	change<K extends ActName>(act: K, argument: (now: WholeDraft) => Argument<K>, atMs: number): Promise<Result<K>>
+	/** Takes in what others have written. */
+	catchUp(): Promise<void>
+	/** Resolves when no write is running. */
+	idle(): Promise<void>
+}
+
+export interface LedgerOptions {
+	readonly log?: Log | undefined
+	readonly keeping: () => HistoryKeeping
+	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
+	readonly leastJournalBytes?: number | undefined
+	/** Called after changes of others were taken in. */
+	readonly onForeign?: () => void
+}
+
+const LEAST_JOURNAL_BYTES = 4 << 20
+
+interface LoggedDraft extends WholeDraft {
+	/** Effective changes, each with the coverage before it. */
+	readonly done: { readonly change: Change; readonly before: CoverageDoc }[]
+	readonly kept: number | null
+}
+
+interface Waiting {
+	readonly apply: (draft: LoggedDraft) => unknown
+	readonly resolve: (result: unknown) => void
+	readonly reject: (error: unknown) => void
+}
+
+/** Throws what `journal.acquire` throws. */
+export async function openLedger(journal: Journal, options: LedgerOptions): Promise<Ledger> {
+	const { log, keeping, leastJournalBytes = LEAST_JOURNAL_BYTES, onForeign } = options
+	const loaded = await journal.acquire()
+	let current = loaded.whole
+	let journalBytes = loaded.journalBytes
+	/** Size of the lines at which a new snapshot is tried. */
+	let mostBytes = Math.max(leastJournalBytes, loaded.snapshotBytes)
+	let waiting: Waiting[] = []
+	let running: Promise<void> | null = null
+
+	async function run(): Promise<void> {
+		// Changes requested in the same tick share the first write.
+		await null
+		while (waiting.length > 0) {
+			const batch = waiting
+			waiting = []
+			await writeBatch(batch)
+		}
+		running = null
+	}
+
+	async function writeBatch(batch: readonly Waiting[]): Promise<void> {
+		for (;;) {
+			const draft = begin()
+			const ends = batch.map((one) => endOf(one, draft))
+			try {
+				const behind = draft.done.length === 0 ? null : await write(draft)
+				if (behind !== null) {
+					await takeIn(behind)
+					continue
+				}
+			} catch (error) {
+				for (const { fail } of ends) fail(error)
+				return
+			}
+			for (const { succeed } of ends) succeed()
+			await compactIfLong()
+			return
+		}
+	}
+
+	function begin(): LoggedDraft {
+		const keep = keeping()
+		return { ...draftOf(current.state, keep), coverage: current.coverage, done: [], kept: keep?.writtenTo ?? null }
+	}
+
+	/** Null when the draft is durable; else what others have written. */
+	async function write(draft: LoggedDraft): Promise<readonly JournalLine[] | null> {
+		const { networks, deliveries, totals, history, coverage, kept, done } = draft
+		const state = { networks, deliveries, totals, history: history ?? current.state.history }
+		const next: Whole = { state, coverage }
+		const rows = history?.entries ?? []
+		if (!done.some(({ change, before }) => isLarge(change, before))) {
+			const changes = done.map(({ change, before }) => changeJson(change, before))
+			const line = JSON.stringify({ kept, changes } satisfies JournalLine)
+			const appended = await journal.append(line, rows)
+			if (typeof appended === 'object') {
+				if ('behind' in appended) return appended.behind
+				journalBytes = appended.bytes
+				current = next
+				return null
+			}
+			log?.warn({}, 'the journal of the state was taken away; a new snapshot takes its place')
+		}
+		const compacted = await journal.compact(next, rows)
+		if ('behind' in compacted) return compacted.behind
+		current = next
+		measured(compacted.bytes)
+		return null
+	}
+
+	function measured(snapshotBytes: number): void {
+		journalBytes = 0
+		mostBytes = Math.max(leastJournalBytes, snapshotBytes)
+	}
+
+	async function takeIn(lines: readonly JournalLine[]): Promise<void> {
+		if (lines.length === 0) return
+		current = await replayed(current, lines)
+		onForeign?.()
+	}
+
+	async function compactIfLong(): Promise<void> {
+		if (journalBytes < mostBytes) return
+		try {
+			const compacted = await journal.compact(current, null)
+			if ('bytes' in compacted) return measured(compacted.bytes)
+			await takeIn(compacted.behind)
+		} catch (error) {
+			// The journal continues; the snapshot is tried again after more growth.
+			mostBytes = journalBytes + leastJournalBytes / 4
+			log?.warn({ err: error }, 'no new snapshot of the state can be written; its journal grows until one can')
+		}
+	}
+
+	function enter<T>(apply: Waiting['apply']): Promise<T> {
+		return new Promise((resolve, reject) => {
+			waiting.push({ apply, resolve: (result) => resolve(result as T), reject })
+			running ??= run()
+		})
+	}
+
+	return {
+		current: () => current,
+		change: (act, argument, atMs) =>
+			enter((draft) => {
+				const before = draft.coverage
+				const given = argument(draft)
+				draft.changed = false
+				const result = perform(draft, act, given, atMs)
+				if (draft.changed) draft.done.push({ change: { act, argument: given, atMs } as Change, before })
+				return result
+			}),
+		async catchUp() {
+			while (running) await running
+			const taken = journal.behind().then(takeIn)
+			running = taken
+				.catch(() => undefined)
+				.then(() => {
+					running = waiting.length > 0 ? run() : null
+				})
+			await taken
+		},
+		idle: async () => {
+			while (running) await running
+		},
+	}
+}
+
+/** Applies a change to the draft; a change that throws is refused alone. */
+function endOf({ apply, resolve, reject }: Waiting, draft: LoggedDraft) {
+	try {
+		const result = apply(draft)
+		return { succeed: () => resolve(result), fail: reject }
+	} catch (error) {
+		return { succeed: () => reject(error), fail: () => reject(error) }
+	}
+}
