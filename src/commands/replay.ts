@@ -21,7 +21,7 @@ import { sentence } from '../notify/text/sentence.js'
 import { markReplayed } from '../scan/look/markReplayed.js'
 import { createPayeeLedger } from '../scan/look/payees.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
-import { peekAnnouncements } from '../state/open.js'
+import { peekNetwork } from '../state/open.js'
 import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, readEachBy } from './command.js'
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
@@ -90,9 +90,8 @@ step; it then says from which block to go on.`),
 			const printer = createPrinter(format, config, beside(progress, io))
 			let hasAll = true
 			let payees: Payees = new Map()
-			const known = new Map(
-				await peekAnnouncements(config.statePlace, network.name, Date.now).catch(unlessUnreadable(io)),
-			)
+			const remembered = await peekNetwork(config.statePlace, network.name).catch(unlessUnreadable(io))
+			const known = new Map<string, Announcement>(remembered?.announcements)
 			try {
 				const everybody = withCalls(watches, watches)
 				for await (const part of readable({ chain, fallback }, span, everybody, io.signal)) {
@@ -159,10 +158,10 @@ async function* readable(
 
 /** A state that cannot be read is no obstacle: only the ids of transactions that stand in two blocks depend on it. */
 function unlessUnreadable(io: Io) {
-	return (error: unknown): ReadonlyMap<string, Announcement> => {
+	return (error: unknown): undefined => {
 		if (!(error instanceof StateError)) throw error
 		io.err(`replayed without the state: ${error.message}`)
-		return new Map()
+		return undefined
 	}
 }
 

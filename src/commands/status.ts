@@ -4,8 +4,7 @@ import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
 import type { NetworkSummary, ReceiverSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
-import type { Peek } from '../state/file/peek.js'
-import { peek } from '../state/open.js'
+import { type Peek, peek } from '../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openStateSettings } from './shared/openConfig.js'
 
@@ -22,7 +21,7 @@ minutes, or a receiver refuses messages or has dead ones.`),
 			.option(...configOption),
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
-		const found = await peek(statePlace, Date.now)
+		const found = await peek(statePlace)
 		const summary = found?.summary ?? null
 		const nowMs = Date.now()
 		const { heads, ...asked } = withRefusals(await daemonOf(statePlace, found, nowMs), summary, receivers)

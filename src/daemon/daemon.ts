@@ -3,10 +3,12 @@
  * `networkPoller.ts` the polls of one network, `health.ts` and `vitals.ts` the supervision.
  */
 
+import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
+import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -43,7 +45,31 @@ export interface DaemonOptions {
  * edited watchlists take effect by themselves. Resolves when everything is written and closed. Throws StateError when
  * it cannot start.
  */
-export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Promise<void> {
+export async function runDaemon(options: DaemonOptions, stop: AbortSignal): Promise<void> {
+	// Ends also when another instance has taken over; the service manager then starts this one again, to stand by.
+	const ending = linkedAbort(stop)
+	let lost: StateError | null = null
+	try {
+		await runUntil(options, ending.signal, (error) => {
+			lost = error
+			ending.abort()
+		})
+	} catch (error) {
+		if (!stop.aborted || lost !== null) throw lost ?? error
+		// Stopped while it stood by.
+		if (error !== stop.reason && !(error instanceof Error && error.name === 'AbortError')) throw error
+	} finally {
+		ending.release()
+	}
+	if (lost !== null) throw lost
+	options.log.info({}, 'stopped')
+}
+
+async function runUntil(
+	options: DaemonOptions,
+	signal: AbortSignal,
+	onLost: (error: StateError) => void,
+): Promise<void> {
 	const { config, log, version, env, scrubber } = options
 	const { networks, receivers, watches, statePlace } = config
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
@@ -57,7 +83,12 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	const notes = createPageNotes()
 	const failing = createFailingReceivers(Date.now, steadyClock)
 	const observer = createObserver({ metrics, notes, failing, vitals: () => vitals })
-	const parts = await openParts({ ...options, observer })
+	// For the service manager an instance that stands by is up, and alive.
+	const waiting = () => {
+		notifier.ready('standing by: another instance has the state')
+		notifier.watchdog()
+	}
+	const parts = await openParts({ ...options, observer, standBy: { signal, onWait: waiting }, onLost })
 	const { store, troubles, pollers, recipientsOf, closers } = parts
 	const inEffect: InEffect = { watches, loadedAtMs: startedAtMs, isRefused: config.refused !== undefined }
 	const vitals = createVitals({
@@ -75,7 +106,7 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))
 		}
-		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, Date.now)
+		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace)
 		if (history !== null) closers.add(() => history.close())
 		const pageFacts = createPageFacts({
 			...{ config, version, startedAtMs, store, history, health, notes },
@@ -98,7 +129,6 @@ export async function runDaemon(options: DaemonOptions, signal: AbortSignal): Pr
 	} finally {
 		await closers.close()
 	}
-	log.info({}, 'stopped')
 }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */

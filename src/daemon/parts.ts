@@ -9,6 +9,7 @@ import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_BOOKS } from '../core/ledger/books.js'
 import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
+import type { StateError } from '../errors.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
@@ -18,7 +19,7 @@ import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
 import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
-import { openStore } from '../state/open.js'
+import { openStore, type StandBy } from '../state/open.js'
 import { openTroubles } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
@@ -56,6 +57,10 @@ export interface PartsOptions {
 	readonly leastLateMs?: number
 	/** Whether the program ends after one poll. */
 	readonly runsOnce?: boolean
+	/** What to do while another instance has the database. Default: wait for at most a minute. */
+	readonly standBy?: StandBy
+	/** See `StoreOptions`. */
+	readonly onLost?: (error: StateError) => void
 }
 
 /** After this time a poll ends at the next part, to get a new head, new watches or a stop. */
@@ -71,7 +76,11 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 	const closers = createClosers()
 	try {
 		const { historyMs } = config
-		const opened = await openStore(config.statePlace, { clock, log, historyMs })
+		const opened = await openStore(config.statePlace, {
+			...{ clock, log, standBy: options.standBy },
+			...(historyMs !== undefined && { historyMs }),
+			...(options.onLost && { onLost: options.onLost }),
+		})
 		const clean = guarded(opened, scrubber.clean)
 		const store = observer === undefined ? clean : noting(clean, observer.noted)
 		closers.add(() => store.close())

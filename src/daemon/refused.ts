@@ -46,8 +46,6 @@ export interface Refusals {
 	 * Notifies the receivers of earlier notices that the watchlists are valid again; sends nothing if there were none.
 	 */
 	accepted(watches: number): Promise<void>
-	/** Sends the notice again if another instance, whose watchlists are valid, has ended it. */
-	look(): Promise<void>
 }
 
 export interface RefusalOptions {
@@ -68,7 +66,6 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	const { config, recipientsOf, receiversOf, store, troubles, log } = options
 	/** Revisions announced since the watchlists were last valid. */
 	const said = new Set<string>()
-	let last: { readonly revision: string; readonly words: string } | null = null
 	const open = () => troubles.current().open.filter(isRefusal)
 
 	function deliveriesOf(
@@ -87,7 +84,6 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	async function notifyRefused(revision: string, words: string): Promise<void> {
 		if (said.has(revision)) return
 		said.add(revision)
-		last = { revision, words }
 		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
 		const { timesAccepted } = troubles.current()
 		// Derives the id from the edit: an edit announced again has the same id, unless it was corrected in between.
@@ -110,7 +106,6 @@ export function createRefusals(options: RefusalOptions): Refusals {
 
 	async function notifyAccepted(watches: number): Promise<void> {
 		said.clear()
-		last = null
 		if (open().length === 0) return
 		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
 		const reason = `the watchlists are right again and in effect: ${many}`
@@ -125,12 +120,6 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		}
 	}
 
-	async function lookAgain(): Promise<void> {
-		if (last === null || open().length > 0) return
-		said.clear()
-		await notifyRefused(last.revision, last.words)
-	}
-
 	/** Runs one notice at a time, since the end of a trouble depends on its announcement. */
 	let before: Promise<void> = Promise.resolve()
 	const inTurn = (tell: () => Promise<void>) => {
@@ -140,7 +129,6 @@ export function createRefusals(options: RefusalOptions): Refusals {
 	return {
 		refused: (revision, words) => inTurn(() => notifyRefused(revision, words)),
 		accepted: (watches) => inTurn(() => notifyAccepted(watches)),
-		look: () => inTurn(lookAgain),
 	}
 }
 

@@ -35,9 +35,6 @@ export interface EditOptions {
 	readonly onHangup: (reload: () => void) => () => void
 }
 
-/** How often the state is checked for notices that another instance has ended. */
-const lookMs = 10_000
-
 /**
  * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
  * receivers of wrong ones. Resolves when the signal aborts.
@@ -57,7 +54,6 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
 	}
 	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
-	const looking = setInterval(() => void refusals.look(), lookMs)
 	const offHangup = options.onHangup(() => void reload('SIGHUP'))
 	const { paths, revision } = lists
 	await Promise.all([
@@ -65,7 +61,6 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		watchFiles({ paths: () => [config.path], onChange: () => warnOfChange(config, log), signal }),
 	])
 	offHangup()
-	clearInterval(looking)
 }
 
 /** Warn that the configuration changed on disk: a successful reload of the watchlists does not apply it. */

@@ -42,17 +42,14 @@ export interface Troubles {
 	readonly timesAccepted: number
 }
 
-/** The troubles of one state, from all instances. */
+/** The troubles of one state. */
 export interface TroubleBook {
-	/** As of the last change or refresh. */
+	/** As of the last change. */
 	current(): Troubles
 	/**
-	 * Applies one change after the other, also across instances; `change` may be called more than once. Durable when it
-	 * resolves. Throws StateError, and then nothing has changed.
+	 * Applies one change after the other. Durable when it resolves. Throws StateError, and then nothing has changed.
 	 */
 	change(change: (before: Troubles) => Troubles): Promise<void>
-	/** Reads what other instances have changed. Throws StateError. */
-	refresh(): Promise<void>
 	close(): Promise<void>
 }
 

@@ -98,7 +98,7 @@ export interface Whole {
 	readonly troubles?: Troubles
 }
 
-export const emptyHistory: HistoryQueue = { next: 1, entries: [] }
+const emptyHistory: HistoryQueue = { next: 1, entries: [] }
 export const emptyState: StateDoc = {
 	networks: new Map(),
 	deliveries: new Map(),

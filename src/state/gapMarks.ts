@@ -10,7 +10,7 @@ interface Draft {
 }
 
 /** `found`: number of those that are open gaps. */
-export function marked(
+function marked(
 	gaps: ReadonlyMap<bigint, Gap>,
 	numbers: readonly bigint[],
 	{ act, atMs }: GapMark,

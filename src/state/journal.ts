@@ -4,6 +4,7 @@
  */
 
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
+import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
 import type { Log } from '../model/ports.js'
@@ -56,6 +57,8 @@ export interface Journal {
 	compact(whole: Whole, rows: readonly HistoryEntry[] | null): Promise<Compacted>
 	/** Lines that others have written since the last line or load. */
 	behind(): Promise<readonly JournalLine[]>
+	/** Calls `listener` when others have written, and once when another process has taken the right to write. */
+	watch(listener: { behind(): Promise<void>; lost(error: StateError): void }): void
 	/** Keeps the rows of history from now on; call it once, after `acquire`. Never fails because of a disk. */
 	keepHistory(options: HistoryOptions): Promise<HistoryKeeper | null>
 	/** Gives the right to write back. */

@@ -2,44 +2,53 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
-import type { Contract } from '../model/contract.js'
-import type { Address, Clock } from '../model/glossary.js'
-import type { HistoryReader } from '../model/history.js'
-import type { Log, Store } from '../model/ports.js'
-import type { Announcement, StatePlace, WatchlistCopies } from '../model/state.js'
+import type { Delivery } from '../model/delivery.js'
+import type { HistoryEntry, HistoryReader } from '../model/history.js'
+import type { Store } from '../model/ports.js'
+import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.js'
+import { type NetworkRecord, summarize, type Whole } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { openFileStore } from './file/fileStore.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
-import { type Peek, peekState, readBeside } from './file/peek.js'
+import { readBeside } from './file/peek.js'
 import { mustBeOurFormat } from './file/readFolder.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
+import { openStoreOn, type StoreOptions } from './store.js'
 
 /** 16 tries are 1.5 s in all. */
 const lockTries = 16
 const lockPauseMs = 100
 
-export interface OpenStoreOptions {
-	readonly clock: Clock
-	readonly log?: Log
-	/** How long history is kept; 0: not at all. Default: no rows are added, and existing ones stay. */
-	readonly historyMs?: number
+/** How often an instance that stands by tries to take over. */
+const STANDBY_MS = 1_000
+/** `once` waits this long for another instance to end, or for its lease to run out. */
+const PATIENCE_MS = 60_000
+
+/** Waits for as long as another instance has the database, until the signal aborts. */
+export interface StandBy {
+	readonly signal: AbortSignal
+	/** Called about once a second while it waits. */
+	readonly onWait: () => void
+}
+
+export interface OpenStoreOptions extends StoreOptions {
+	/** How long to wait while another instance has the database; default: a minute. */
+	readonly standBy?: StandBy | undefined
+	/** For a command of an operator: changes a database beside the instance that has it. */
+	readonly isBeside?: boolean
 }
 
 /**
- * Opens the state, and creates it if necessary. A folder is locked until the store is closed. Throws StateError
- * `locked` (another process has the folder), `damaged`, `format` or `disk`.
+ * Opens the state, and creates it if necessary. One process has it until the store is closed. Throws StateError
+ * `locked` (another process has it), `damaged`, `format` or `disk`, and an AbortError when `standBy` ends.
  */
-export async function openStore(place: StatePlace, { clock, log, historyMs }: OpenStoreOptions): Promise<Store> {
-	const also = { ...(log && { log }), ...(historyMs !== undefined && { historyMs }) }
-	if (place.kind === 'postgres') {
-		const { openPostgresStore } = await import('./postgres/postgresStore.js')
-		return await openPostgresStore(place.url, { clock, ...also })
-	}
+export async function openStore(place: StatePlace, options: OpenStoreOptions): Promise<Store> {
+	if (place.kind === 'postgres') return await openDatabaseStore(place.url, options)
 	// Before the lock, which writes into the folder.
 	await mustBeOurFormat(place.dir)
 	const unlock = await lockPatiently(place.dir)
 	try {
-		const store = await openFileStore(place.dir, { clock, ...also })
+		const store = await openFileStore(place.dir, options)
 		return {
 			...store,
 			async close() {
@@ -56,6 +65,31 @@ export async function openStore(place: StatePlace, { clock, log, historyMs }: Op
 	}
 }
 
+async function openDatabaseStore(url: string, { isBeside, standBy, ...options }: OpenStoreOptions): Promise<Store> {
+	const { pgJournal } = await import('./postgres/pgJournal.js')
+	const { log } = options
+	const journal = pgJournal(url, { log, ...(isBeside && { isBeside }) })
+	const endsAtMs = standBy === undefined ? performance.now() + PATIENCE_MS : Number.POSITIVE_INFINITY
+	try {
+		for (let tries = 1; ; tries++) {
+			try {
+				const store = await openStoreOn(journal, options)
+				if (tries > 1) log?.info({}, 'this instance has taken over')
+				return store
+			} catch (error) {
+				const isLocked = error instanceof StateError && error.reason === 'locked'
+				if (!isLocked || performance.now() > endsAtMs) throw error
+				if (tries === 1) log?.info({}, `${error.message}: standing by`)
+				standBy?.onWait()
+				await pause(STANDBY_MS, undefined, standBy && { signal: standBy.signal })
+			}
+		}
+	} catch (error) {
+		await journal.close()
+		throw error
+	}
+}
+
 /** A command locks the folder only briefly, so a daemon that starts at that time waits. */
 async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 	for (let tries = 1; ; tries++) {
@@ -68,57 +102,64 @@ async function lockPatiently(dir: string): Promise<() => Promise<void>> {
 	}
 }
 
+export interface Peek {
+	readonly summary: StateSummary
+	/** Pending, held, parked and dead deliveries, in order of posting. */
+	readonly deliveries: readonly Delivery[]
+	/** Rows that are not in the history's own place yet, oldest first. */
+	readonly history: readonly HistoryEntry[]
+	/** For a database: whether an instance has it now. */
+	readonly isPolled?: boolean
+}
+
 /**
  * Reads the state while another process may have it open: takes no lock, and writes nothing. Null when nothing was ever
  * stored there.
  */
-export async function peek(place: StatePlace, clock: Clock): Promise<Peek | null> {
-	if (place.kind === 'folder') return await peekState(place.dir)
-	const { peekPostgres } = await import('./postgres/peekDatabase.js')
-	return await peekPostgres(place.url, clock)
+export async function peek(place: StatePlace): Promise<Peek | null> {
+	const found = await peekWhole(place)
+	if (found === null) return null
+	const { state, coverage } = found.whole
+	return {
+		summary: summarize(state, coverage),
+		deliveries: [...state.deliveries.values()],
+		// In a database each row is in its place with the change that brings it.
+		history: place.kind === 'folder' ? state.history.entries : [],
+		...(found.isHeld !== undefined && { isPolled: found.isHeld }),
+	}
 }
 
-/** The contracts that the daemon of a network remembers, read as by `peek`. Throws StateError. */
-export async function peekContracts(
+/** As `peek`. `isHeld`: for a database, whether an instance has it. */
+export async function peekWhole(
 	place: StatePlace,
-	network: string,
-	clock: Clock,
-): Promise<ReadonlyMap<Address, Contract>> {
-	if (place.kind === 'folder')
-		return (await readBeside(place.dir))?.whole.state.networks.get(network)?.contracts ?? new Map()
-	const { peekContractRows } = await import('./postgres/peekDatabase.js')
-	return await peekContractRows(place.url, network, clock)
+): Promise<{ readonly whole: Whole; readonly isHeld?: boolean } | null> {
+	if (place.kind === 'folder') return await readBeside(place.dir)
+	const { peekPostgres } = await import('./postgres/pgJournal.js')
+	return await peekPostgres(place.url)
 }
 
-/** What the daemon of a network has announced and still remembers, read as by `peek`. Throws StateError. */
-export async function peekAnnouncements(
-	place: StatePlace,
-	network: string,
-	clock: Clock,
-): Promise<ReadonlyMap<string, Announcement>> {
-	if (place.kind === 'folder')
-		return (await readBeside(place.dir))?.whole.state.networks.get(network)?.announcements ?? new Map()
-	const { peekAnnouncementRows } = await import('./postgres/peekDatabase.js')
-	return await peekAnnouncementRows(place.url, network, clock)
+/** What the daemon remembers of a network, read as by `peek`; undefined where it knows none. Throws StateError. */
+export async function peekNetwork(place: StatePlace, network: string): Promise<NetworkRecord | undefined> {
+	return (await peekWhole(place))?.whole.state.networks.get(network)
 }
 
 /** Opens the history for reading while another process may write it. Connects to nothing yet. */
-export async function openHistory(place: StatePlace, clock: Clock): Promise<HistoryReader> {
+export async function openHistory(place: StatePlace): Promise<HistoryReader> {
 	if (place.kind === 'folder') return openHistoryFiles(place.dir)
-	const { openHistoryRows } = await import('./postgres/deliveries/historyQueries.js')
-	return openHistoryRows(place.url, clock)
+	const { openHistoryRows } = await import('./postgres/pgHistory.js')
+	return openHistoryRows(place.url)
 }
 
 /** Copies these watchlists, unless these copies are there already. Durable when it resolves. Throws StateError. */
 export async function copyWatchlists(place: StatePlace, copies: WatchlistCopies): Promise<void> {
 	if (place.kind === 'folder') return await writeCopies(place.dir, copies)
-	const { writeCopyRows } = await import('./postgres/watchlistRows.js')
+	const { writeCopyRows } = await import('./postgres/keptRows.js')
 	await writeCopyRows(place.url, copies)
 }
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */
 export async function openWatchlistCopies(place: StatePlace): Promise<WatchlistCopies | null> {
 	if (place.kind === 'folder') return await readCopies(place.dir)
-	const { readCopyRows } = await import('./postgres/watchlistRows.js')
+	const { readCopyRows } = await import('./postgres/keptRows.js')
 	return await readCopyRows(place.url)
 }

@@ -1,6 +1,7 @@
 /** The store over any journal: the whole state is in memory, and every change becomes durable through the ledger. */
 
 import { randomBytes } from 'node:crypto'
+import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { NetworkState } from '../model/state.js'
@@ -19,6 +20,8 @@ export interface StoreOptions {
 	 * ones stay.
 	 */
 	readonly historyMs?: number
+	/** Called once when another instance has taken the state over: this one must end. */
+	readonly onLost?: (error: StateError) => void
 	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
 	readonly leastJournalBytes?: number
 }
@@ -32,6 +35,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		...{ log, keeping, leastJournalBytes: options.leastJournalBytes },
 		onForeign: () => announce(1),
 	})
+	journal.watch({ behind: () => ledger.catchUp(), lost: (error) => options.onLost?.(error) })
 	const state = () => ledger.current().state
 	const covered = (network: string) => ledger.current().coverage.get(network)
 	if (historyMs !== undefined)

@@ -8,7 +8,7 @@ import { readTroubles, writeTroubles } from './file/troubleFile.js'
 const noTroubles: Troubles = { open: [], timesAccepted: 0 }
 
 /**
- * Opens the troubles of earlier runs and other instances, limited to receivers that are still configured. Troubles that
+ * Opens the troubles of earlier runs, limited to receivers that are still configured. Troubles that
  * cannot be read are logged and discarded, because alerts must not wait for them.
  */
 export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
@@ -22,38 +22,23 @@ export async function openTroubles(place: StatePlace, configured: readonly strin
 
 interface KeptTroubles {
 	read(): Promise<Troubles | null>
-	/** Resolves to the stored troubles after the change; `known` is the last known state. */
-	change(change: (before: Troubles) => Troubles, known: Troubles): Promise<Troubles>
-	close(): Promise<void>
+	write(troubles: Troubles): Promise<void>
 }
 
-async function troublesAt(place: StatePlace): Promise<KeptTroubles & { readonly isShared: boolean }> {
+async function troublesAt(place: StatePlace): Promise<KeptTroubles> {
 	if (place.kind === 'folder') {
-		return {
-			isShared: false,
-			read: () => readTroubles(place.dir),
-			async change(change, known) {
-				const next = change(known)
-				await writeTroubles(place.dir, next)
-				return next
-			},
-			close: async () => undefined,
-		}
+		return { read: () => readTroubles(place.dir), write: (troubles) => writeTroubles(place.dir, troubles) }
 	}
-	const { troubleRow } = await import('./postgres/troubleRow.js')
-	return { isShared: true, ...troubleRow(place.url, noTroubles) }
+	const { readTroubleRow, writeTroubleRow } = await import('./postgres/keptRows.js')
+	return { read: () => readTroubleRow(place.url), write: (troubles) => writeTroubleRow(place.url, troubles) }
 }
 
-const inMemory: KeptTroubles = {
-	read: async () => null,
-	change: async (change, known) => change(known),
-	close: async () => undefined,
-}
+const inMemory: KeptTroubles = { read: async () => null, write: async () => undefined }
 
 /** `kept`: where to store; default: nowhere. `configured`: receivers to notify; default: all. */
 export function troubleBook(
 	first: Troubles = noTroubles,
-	kept: KeptTroubles & { readonly isShared?: boolean } = inMemory,
+	kept: KeptTroubles = inMemory,
 	configured?: readonly string[],
 ): TroubleBook {
 	const ours = ({ open, timesAccepted }: Troubles): Troubles => ({
@@ -65,20 +50,19 @@ export function troubleBook(
 	})
 	let current = first
 	let before: Promise<unknown> = Promise.resolve()
-	const inTurn = (act: () => Promise<Troubles>) => {
-		const result = before.then(async () => {
-			current = await act()
-		})
-		before = result.catch(() => undefined)
-		return result
-	}
 	return {
 		current: () => ours(current),
-		change: (change) => inTurn(() => kept.change(change, current)),
-		refresh: () => (kept.isShared === true ? inTurn(async () => (await kept.read()) ?? noTroubles) : Promise.resolve()),
+		change(change) {
+			const result = before.then(async () => {
+				const next = change(current)
+				await kept.write(next)
+				current = next
+			})
+			before = result.catch(() => undefined)
+			return result
+		},
 		async close() {
 			await before
-			await kept.close()
 		},
 	}
 }

@@ -2,18 +2,19 @@
 
 import { stat } from 'node:fs/promises'
 import { StateError } from '../errors.js'
-import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import type { Whole } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { fillHistory, hasHistory } from './file/history/fill.js'
-import { readBeside } from './file/peek.js'
 import { mustBeOurFormat } from './file/readFolder.js'
 import { readTroubles, writeTroubles } from './file/troubleFile.js'
-import { openHistory } from './open.js'
-import { readPostgres, writePostgres } from './postgres/peekDatabase.js'
+import { openHistory, peekWhole } from './open.js'
+import { openDatabase } from './postgres/database.js'
+import { readTroubleRow, writeTroubleRow } from './postgres/keptRows.js'
+import { insertHistory } from './postgres/pgHistory.js'
+import { pgJournal } from './postgres/pgJournal.js'
 
 /** Entries of the history that are in memory at once. */
 const HISTORY_PIECE = 1_000
@@ -25,18 +26,18 @@ type Pieces = AsyncIterable<readonly HistoryEntry[]>
  * Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds no state or `to` holds one,
  * `damaged`, `format` or `disk`.
  */
-export async function copyState(from: StatePlace, to: StatePlace, clock: Clock): Promise<Whole> {
+export async function copyState(from: StatePlace, to: StatePlace): Promise<Whole> {
 	const isFolder = from.kind === 'folder' && (await isThere(from.dir))
 	if (isFolder) await mustBeOurFormat(from.dir)
 	const unlock = isFolder ? await lockState(from.dir) : null
 	try {
-		const whole = await readPlace(from, clock)
+		const whole = await readPlace(from)
 		if (whole === null || isEmpty(whole)) {
 			throw new StateError('mismatch', 'there is no state to copy: FROM holds none, and nothing was changed')
 		}
-		const history = await openHistory(from, clock)
+		const history = await openHistory(from)
 		try {
-			await fillPlace(to, whole, oldestFirst(history), clock)
+			await fillPlace(to, whole, oldestFirst(history))
 		} finally {
 			await history.close()
 		}
@@ -53,17 +54,27 @@ async function isThere(folder: string): Promise<boolean> {
 	)
 }
 
-async function readPlace(place: StatePlace, clock: Clock): Promise<Whole | null> {
-	if (place.kind === 'postgres') return await readPostgres(place.url, clock)
-	const found = await readBeside(place.dir)
+async function readPlace(place: StatePlace): Promise<Whole | null> {
+	const found = await peekWhole(place)
 	if (found === null) return null
-	// A damaged file is ignored here: the daemon replaces it and logs that.
-	const troubles = await readTroubles(place.dir).catch(() => null)
+	if (found.isHeld) throw inUse()
+	// What cannot be read is ignored here: the daemon replaces it and logs that.
+	const troubles = await (place.kind === 'folder' ? readTroubles(place.dir) : readTroubleRow(place.url)).catch(
+		() => null,
+	)
 	return { ...found.whole, ...(troubles && { troubles }) }
 }
 
-async function fillPlace(place: StatePlace, whole: Whole, history: Pieces, clock: Clock): Promise<void> {
-	if (place.kind === 'postgres') return await writePostgres(place.url, whole, history, clock)
+function inUse(): StateError {
+	return new StateError(
+		'locked',
+		'the database is in use by a running tracewatch: stop every one first; after a kill, wait until its lease has ' +
+			'ended (30 s)',
+	)
+}
+
+async function fillPlace(place: StatePlace, whole: Whole, history: Pieces): Promise<void> {
+	if (place.kind === 'postgres') return await fillDatabase(place.url, whole, history)
 	await mustBeOurFormat(place.dir)
 	const unlock = await lockState(place.dir)
 	try {
@@ -81,6 +92,40 @@ async function fillPlace(place: StatePlace, whole: Whole, history: Pieces, clock
 		await journal.compact(rest, null)
 	} finally {
 		await unlock()
+	}
+}
+
+async function fillDatabase(url: string, { troubles, ...whole }: Whole, history: Pieces): Promise<void> {
+	const journal = pgJournal(url)
+	const database = openDatabase(url, { connections: 1, standstillMs: 30_000 })
+	try {
+		const { whole: present } = await journal.acquire()
+		const { ask, name, host } = database
+		const rows = await ask('select from tracewatch.history where name = $1 limit 1', [name])
+		if (!isEmpty(present) || rows.length > 0) {
+			throw new StateError(
+				'mismatch',
+				`the database at ${host} holds a state already, and nothing was changed: name an empty one`,
+			)
+		}
+		let last = 0
+		for await (const piece of history) {
+			await insertHistory(database, piece)
+			last = piece.at(-1)?.seq ?? last
+		}
+		// What a folder has not written to its files yet.
+		const { entries } = whole.state.history
+		await insertHistory(
+			database,
+			entries.filter(({ seq }) => seq > last),
+		)
+		if (troubles !== undefined) await writeTroubleRow(url, troubles)
+		const { next } = whole.state.history
+		const state = { ...whole.state, history: { next: Math.max(next, last + 1), entries: [] } }
+		await journal.compact({ ...whole, state }, [])
+	} finally {
+		await journal.close()
+		await database.close()
 	}
 }
 

@@ -1,7 +1,7 @@
 // Books of a private network with the state in a folder, and in a database.
 import { afterAll, describe } from 'vitest'
 import { openFileStore } from '../../src/state/file/fileStore.js'
-import { openPostgresStore } from '../../src/state/postgres/postgresStore.js'
+import { openPgStore } from '../state/postgres/pgStore.js'
 import { startServer } from '../state/postgres/server.js'
 import { temporaryFolder } from '../support/folder.js'
 import { privateBooks } from './privateBooks.js'
@@ -15,6 +15,6 @@ describe.skipIf(server === null)('in a database', () => {
 	let count = 0
 	privateBooks(async (clock) => {
 		const url = (await server?.fresh(`private${count++}`)) ?? ''
-		return await openPostgresStore(url, { clock, leaseMs: 300_000, skewMs: 0 })
+		return await openPgStore(url, { clock, leaseMs: 300_000 })
 	})
 })

@@ -9,9 +9,9 @@ import { createRefusals } from '../../src/daemon/refused.js'
 import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
-import type { TroubleBook, Troubles } from '../../src/model/trouble.js'
+import type { TroubleBook } from '../../src/model/trouble.js'
 import type { PollReport } from '../../src/scan/poll.js'
-import { openTroubles, troubleBook } from '../../src/state/troubles.js'
+import { openTroubles } from '../../src/state/troubles.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -162,114 +162,4 @@ test('behavior: killed at any write, what was announced is ended, under one id e
 test('error: what cannot be read is begun anew, and no alert waits for it', async () => {
 	const opened = await openTroubles({ kind: 'folder', dir: '/dev/null/nowhere' }, ['hook'], silent)
 	expect(opened.current()).toEqual({ open: [], timesAccepted: 0 })
-})
-
-/** Two instances that share a database, on one clock, and all that either has posted. */
-function pair() {
-	let nowMs = 1_800_000_000_000
-	let row: Troubles = { open: [], timesAccepted: 0 }
-	const kept = {
-		isShared: true,
-		read: async () => row,
-		change: async (change: (before: Troubles) => Troubles) => {
-			row = change(row)
-			return row
-		},
-		close: async () => undefined,
-	}
-	const posted: Delivery[] = []
-	const store = {
-		post: async (all: readonly Delivery[]) => void posted.push(...all),
-		summary: async () => ({ networks: new Map(), receivers: new Map() }),
-	} as unknown as Store
-	const instance = () => {
-		const troubles = troubleBook(row, kept, ['hook'])
-		const networks = [{ ...stalling, name: 'ethereum' } as NetworkSettings]
-		const status = () => ({ failure: 'no endpoint answers', lastDoneAtMs: null }) as PollerStatus
-		const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }
-		const pollers = [{ name: 'ethereum', status } as NetworkPoller]
-		const vitals = createVitals({ ...shared, networks, pollers, clock: () => nowMs })
-		const refusals = createRefusals({ ...shared, config: { networks } as unknown as Config })
-		const report = (checkpoint: bigint) =>
-			vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
-		return { vitals, refusals, troubles, report }
-	}
-	return {
-		...{ instance, posted, said: () => posted.map(({ message }) => message.type) },
-		pass: (minutes: number) => {
-			nowMs += minutes * minute
-		},
-	}
-}
-
-test('default: of two instances one gives a stall, and who scans again gives its end, under the same id', async () => {
-	const { instance, pass, said, posted } = pair()
-	const [a, b] = [instance(), instance()]
-	for (const each of [a, b]) each.report(5n)
-	pass(11)
-	await a.vitals.check()
-	await b.vitals.check()
-	await b.vitals.check()
-	expect(said()).toEqual(['system.stalled'])
-	expect(b.vitals.networks()[0]?.ok).toBe(false)
-	b.report(6n)
-	await b.vitals.check()
-	expect(said()).toEqual(['system.stalled', 'system.recovered'])
-	const [stalled, recovered] = posted.map(({ message }) => message.data.id)
-	expect(recovered).toBe(stalled?.replace('system_stalled', 'system_recovered'))
-	// The other hears of it, tells nothing, and begins to count anew.
-	await a.vitals.check()
-	expect(a.vitals.networks()[0]?.ok).toBe(true)
-	pass(9)
-	await a.vitals.check()
-	expect(said()).toHaveLength(2)
-})
-
-test('behavior: who finds the same stall in the same moment takes the one that was reported', async () => {
-	const { instance, pass, posted } = pair()
-	const [a, b] = [instance(), instance()]
-	a.report(5n)
-	pass(1)
-	b.report(5n)
-	pass(11)
-	await Promise.all([a.vitals.check(), b.vitals.check()])
-	// Both may have told it, under one id.
-	expect(new Set(posted.map(({ id }) => id)).size).toBe(1)
-	await b.vitals.check()
-	b.report(6n)
-	await b.vitals.check()
-	const [stalled, recovered] = [posted[0], posted.at(-1)].map((each) => each?.message.data.id)
-	expect(recovered).toBe(stalled?.replace('system_stalled', 'system_recovered'))
-})
-
-test('behavior: a stall reported while another instance begins is not ended before a block was scanned', async () => {
-	const { instance, pass, said } = pair()
-	const a = instance()
-	a.report(5n)
-	pass(9)
-	const b = instance()
-	pass(2)
-	await a.vitals.check()
-	await b.vitals.check()
-	await b.vitals.check()
-	expect(said()).toEqual(['system.stalled'])
-	expect(b.vitals.networks()[0]?.ok).toBe(false)
-})
-
-test('behavior: whose watchlists are wrong reports it anew, when another instance has reported its end', async () => {
-	const { instance, said, posted } = pair()
-	const [a, b] = [instance(), instance()]
-	await a.refusals.refused('x', 'wrong')
-	await a.refusals.look()
-	await b.troubles.refresh()
-	await b.refusals.accepted(1)
-	expect(said()).toEqual(['system.refused', 'system.recovered'])
-	await a.troubles.refresh()
-	await a.refusals.look()
-	await a.refusals.look()
-	expect(said()).toEqual(['system.refused', 'system.recovered', 'system.refused'])
-	expect(new Set(posted.map(({ id }) => id)).size).toBe(3)
-	await a.refusals.accepted(1)
-	await a.refusals.look()
-	expect(said().at(-1)).toBe('system.recovered')
 })

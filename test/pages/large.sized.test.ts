@@ -40,7 +40,7 @@ test(`behavior: ${count} watches, ${count} rows and 10,000 waiting deliveries`, 
 	await writeHistory(folder)
 	const watches = manyWatches(count)
 	const waiting = Array.from({ length: 10_000 }, (_, at) => deliveryOf(`wait_${at}`))
-	const stored = await openHistory({ kind: 'folder', dir: folder }, Date.now)
+	const stored = await openHistory({ kind: 'folder', dir: folder })
 	/** Rows that a page took from the history, and watches that it made. */
 	const looked = { rows: 0, watches: 0 }
 	const history: HistoryReader = {

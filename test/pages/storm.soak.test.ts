@@ -37,7 +37,7 @@ test(`behavior: ${count} deliveries on their way`, { timeout: 300_000 }, async (
 	)
 	const config = await loadConfig(join(folder, 'tracewatch.yaml'), { env: {}, cwd: folder })
 	const parts = await openParts({ config, log: silent, version: '1.2.3', scrubber: createScrubber() })
-	const history = await openHistory(config.statePlace, Date.now)
+	const history = await openHistory(config.statePlace)
 	try {
 		const facts = createPageFacts({
 			...{ config, version: '1.2.3', startedAtMs: Date.now(), history, notes: createPageNotes() },

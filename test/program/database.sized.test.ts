@@ -46,7 +46,7 @@ const env = () => ({
 const start = (): Running => site().start(['run'], env())
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
-const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance polls the network now')
+const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance has taken over')
 /** Each amount that was sent, with the ids that it was sent under. */
 function idsByAmount(): Record<string, Set<string>> {
 	const found: Record<string, Set<string>> = {}
@@ -65,7 +65,8 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			const running = here.start(['run'], env())
 			await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
 			const longAgo = async () => {
-				const text = 'update tracewatch.network set updated_at_ms = updated_at_ms - 3600000'
+				const older = `regexp_replace(line, '("atMs":1)\\d', '\\11', 'g')`
+				const text = `update tracewatch.journal set line = ${older}`
 				await server?.sql(text, [], new URL(url).pathname.slice(1))
 				const { code, stdout } = await here.run(['status', '--json'], env())
 				return { code, daemon: JSON.parse(stdout).daemon }
@@ -119,7 +120,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 	})
 
 	inFull(() => {
-		test('run: one that stands still is replaced, and stands by when it wakes', async () => {
+		test('run: one that stands still is replaced, ends when it wakes, and stands by as the next', async () => {
 			const first = start()
 			await first.line(({ msg }) => msg === 'coverage changed')
 			const second = start()
@@ -129,17 +130,19 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			await takesOver(second)
 			await hook.until(1)
 			first.process.kill('SIGCONT')
-			await standsBy(first)
+			expect((await first.ended).code).toBe(1)
+			const again = start()
+			await standsBy(again)
 			await pay(2n)
 			await hook.until(() => amounts(idsByAmount()).length === 2)
 			// A clean end gives everything back at once.
 			expect((await second.stop()).code).toBe(0)
-			await takesOver(first)
+			await takesOver(again)
 			await pay(3n)
 			await hook.until(() => amounts(idsByAmount()).length === 3)
 			expect(amounts(idsByAmount())).toEqual([1, 2, 3])
 			for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
-			expect((await first.stop()).code).toBe(0)
+			expect((await again.stop()).code).toBe(0)
 		})
 	})
 

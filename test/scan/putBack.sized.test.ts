@@ -5,7 +5,7 @@ import { RpcError, StateError } from '../../src/errors.js'
 import type { Address, Hash } from '../../src/model/glossary.js'
 import type { Store } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
-import { openPostgresStore } from '../../src/state/postgres/postgresStore.js'
+import { openPgStore } from '../state/postgres/pgStore.js'
 import { startServer } from '../state/postgres/server.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
@@ -20,7 +20,7 @@ afterAll(() => server?.stop())
 const places = {
 	folder: (clock: () => number) => openFileStore(temporaryFolder(), { clock }),
 	database: async (clock: () => number) =>
-		openPostgresStore((await server?.fresh('back')) ?? '', { clock, leaseMs: 300_000, skewMs: 0 }),
+		openPgStore((await server?.fresh('back')) ?? '', { clock, leaseMs: 300_000 }),
 }
 
 const minute = 60_000

@@ -39,7 +39,7 @@ describe.each(places)('history in %s', (_, make) => {
 		openStore(place, { clock, ...(historyMs === undefined ? {} : { historyMs }) })
 
 	async function rows(query: HistoryQuery = {}, below: string | null = null): Promise<readonly HistoryRow[]> {
-		const reader = await openHistory(place, clock)
+		const reader = await openHistory(place)
 		try {
 			const found: HistoryRow[] = []
 			for await (const { entry } of reader.read(query, below)) if (entry !== null) found.push(entry as HistoryRow)
@@ -130,7 +130,7 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 		const wanted = Array.from({ length: 2_100 }, (_, index) => `d${2_099 - index}`)
 		expect((await rows()).map(({ id }) => id)).toEqual(wanted)
-		const reader = await openHistory(place, clock)
+		const reader = await openHistory(place)
 		const pages: string[] = []
 		let below: string | null = null
 		for (;;) {

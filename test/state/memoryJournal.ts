@@ -27,7 +27,6 @@ export interface MemoryDisk {
 /** The state as text, and back: what is not written is lost. */
 async function copied(whole: Whole): Promise<Whole> {
 	const text = [...snapshotFormat.encode({ id: 'a', before: null, whole })].join('')
-	if (!('decodeLines' in snapshotFormat)) throw new Error('no lines')
 	const lines = text.slice(2, -2).split(',\n')
 	return (await snapshotFormat.decodeLines(lines)).whole
 }
@@ -97,6 +96,7 @@ export function memoryDisk(): MemoryDisk {
 					disk.rows.push(...(rows ?? []).map(({ seq }) => seq))
 					return { bytes: 0 }
 				}),
+			watch: () => undefined,
 			behind: async () => foreign()?.behind ?? [],
 			keepHistory: async ({ keepMs, history }) =>
 				keepMs === 0

@@ -34,9 +34,9 @@ test.each([
 		Object.fromEntries(readdirSync(dir).map((name) => [name, readFileSync(join(dir, name), 'utf8')]))
 	for (const act of [
 		() => openStore(place, { clock }),
-		() => peek(place, clock),
-		() => copyState(other, place, clock),
-		() => copyState(place, { kind: 'folder', dir: join(dir, 'new') }, clock),
+		() => peek(place),
+		() => copyState(other, place),
+		() => copyState(place, { kind: 'folder', dir: join(dir, 'new') }),
 	]) {
 		const message = expect.stringContaining(
 			`another version of tracewatch (format ${format}, this one reads ${FORMAT})`,

@@ -5,7 +5,7 @@ import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
-import { openHistory, openStore, peek, peekContracts } from '../../src/state/open.js'
+import { openHistory, openStore, peek, peekNetwork } from '../../src/state/open.js'
 import { openTroubles } from '../../src/state/troubles.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
@@ -81,7 +81,7 @@ async function fill(store: Store): Promise<void> {
 
 /** What was sent, newest first, without the numbers of its place. */
 async function sent(place: StatePlace) {
-	const reader = await openHistory(place, clock)
+	const reader = await openHistory(place)
 	const rows: object[] = []
 	for await (const { entry } of reader.read({}, null)) if (entry !== null) rows.push({ ...entry, seq: 0 })
 	await reader.close()
@@ -114,7 +114,7 @@ async function filled(place: StatePlace) {
 
 test('default: from a folder to another', async () => {
 	const before = await filled(inFolder('one'))
-	await copyState(inFolder('one'), inFolder('two'), clock)
+	await copyState(inFolder('one'), inFolder('two'))
 	expect(await seen(inFolder('two'))).toEqual(before)
 })
 
@@ -142,7 +142,7 @@ test('default: what receivers were reported is wrong goes along', async () => {
 	await book.close()
 	let from = first
 	for (const to of places) {
-		await copyState(from, to, clock)
+		await copyState(from, to)
 		const opened = await openTroublesOf(to)
 		expect(opened.current()).toEqual(troubles)
 		await opened.close()
@@ -152,19 +152,19 @@ test('default: what receivers were reported is wrong goes along', async () => {
 
 test('error: where there is no state, nothing is copied or made', async () => {
 	for (const from of [inFolder('none'), ...(server === null ? [] : [await emptyDatabase()])])
-		await expect(copyState(from, inFolder('two'), clock)).rejects.toThrow(/no state to copy/)
+		await expect(copyState(from, inFolder('two'))).rejects.toThrow(/no state to copy/)
 	expect(await readdir(folder)).toEqual([])
 })
 
 test('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
 	const before = await filled(inFolder('one'))
 	await filled(inFolder('two'))
-	await expect(copyState(inFolder('two'), inFolder('one'), clock)).rejects.toMatchObject({ reason: 'mismatch' })
+	await expect(copyState(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
 	expect(await seen(inFolder('one'))).toEqual(before)
 	const unlock = await lockState(join(folder, 'three'))
 	const locked = { reason: 'locked', message: expect.stringContaining('stop that one first') }
-	await expect(copyState(inFolder('two'), inFolder('three'), clock)).rejects.toMatchObject(locked)
-	await expect(copyState(inFolder('three'), inFolder('four'), clock)).rejects.toMatchObject(locked)
+	await expect(copyState(inFolder('two'), inFolder('three'))).rejects.toMatchObject(locked)
+	await expect(copyState(inFolder('three'), inFolder('four'))).rejects.toMatchObject(locked)
 	await unlock()
 })
 
@@ -172,13 +172,13 @@ describe.skipIf(server === null)('with a database', () => {
 	test('default: from a folder and back, nothing changes', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
-		await copyState(inFolder('one'), database, clock)
+		await copyState(inFolder('one'), database)
 		expect(await seen(database)).toEqual(before)
-		expect((await peek(database, clock))?.deliveries).toEqual(before.deliveries)
+		expect((await peek(database))?.deliveries).toEqual(before.deliveries)
 		const contracts = new Map([[addressOf(1), contractOf(99, { values: { owner: addressOf(2) } })]])
 		for (const place of [inFolder('one'), database])
-			expect(await peekContracts(place, 'ethereum', clock)).toEqual(contracts)
-		await copyState(database, inFolder('two'), clock)
+			expect((await peekNetwork(place, 'ethereum'))?.contracts).toEqual(contracts)
+		await copyState(database, inFolder('two'))
 		expect(await seen(inFolder('two'))).toEqual(before)
 		expect(await sent(inFolder('one'))).toMatchObject([{ id: 'd1', result: 'delivered' }])
 		for (const place of [database, inFolder('two')]) expect(await sent(place)).toEqual(await sent(inFolder('one')))
@@ -200,31 +200,19 @@ describe.skipIf(server === null)('with a database', () => {
 		await mkdir(join(folder, 'one', 'history'))
 		for (const { day, text } of lines)
 			await appendFile(join(folder, 'one', 'history', `${day}.jsonl`), `${JSON.stringify(text)}\n`)
-		await copyState(inFolder('one'), database, clock)
-		await copyState(database, inFolder('two'), clock)
+		await copyState(inFolder('one'), database)
+		await copyState(database, inFolder('two'))
 		const expected = lines.map(({ text: { id, endedAtMs } }) => ({ id, endedAtMs })).reverse()
 		for (const place of [database, inFolder('two')]) expect(await sent(place)).toMatchObject(expected)
 		expect((await readdir(join(folder, 'two', 'history'))).length).toBeGreaterThan(1)
 		expect(await seen(inFolder('two'))).toEqual(before)
 	})
 
-	test('behavior: the times of another clock come with it', async () => {
-		const database = await emptyDatabase()
-		const before = await filled(inFolder('one'))
-		await copyState(inFolder('one'), database, clock)
-		// By a clock ten minutes ahead the same moments are ten minutes later.
-		const later = await openStore(database, { ...options, clock: () => Date.now() + 600_000 })
-		const [first] = await later.deliveries()
-		const byMs = (first?.createdAtMs ?? 0) - (before.deliveries[0]?.createdAtMs ?? 0)
-		expect(Math.abs(byMs - 600_000)).toBeLessThan(60_000)
-		await later.close()
-	})
-
 	test('error: a database that holds a state is left alone', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(database)
 		await filled(inFolder('one'))
-		await expect(copyState(inFolder('one'), database, clock)).rejects.toMatchObject({
+		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({
 			reason: 'mismatch',
 			message: expect.stringMatching(/^the database at 127\.0\.0\.1:\d+ holds a state already/),
 		})
@@ -237,22 +225,19 @@ describe.skipIf(server === null)('with a database', () => {
 		const daemon = await openStore(database, options)
 		await daemon.acquireLease('ethereum')
 		const locked = { reason: 'locked', message: expect.stringContaining('stop every one first') }
-		await expect(copyState(database, inFolder('one'), clock)).rejects.toMatchObject(locked)
+		await expect(copyState(database, inFolder('one'))).rejects.toMatchObject(locked)
 		await daemon.close()
-		await copyState(database, inFolder('one'), clock)
+		await copyState(database, inFolder('one'))
 	})
 
-	test('behavior: who was about to begin anew there is stopped', async () => {
+	test('error: a database that a daemon is about to begin anew in is left alone', async () => {
 		const database = await emptyDatabase()
 		await filled(inFolder('one'))
 		const daemon = await openStore(database, options)
-		await daemon.acquireLease('ethereum')
-		expect(await daemon.network('ethereum')).toBeNull()
-		await copyState(inFolder('one'), database, clock)
-		await expect(daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))).rejects.toMatchObject({ reason: 'lost' })
-		expect(await daemon.acquireLease('ethereum')).toBe(true)
-		expect((await daemon.network('ethereum'))?.checkpoint).toEqual(blockOf(100))
+		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'locked' })
+		await daemon.commit(commitOf({ checkpoint: blockOf(7_000) }))
 		await daemon.close()
+		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'mismatch' })
 	})
 
 	const many = sized(10_000, 100_000)
@@ -263,7 +248,7 @@ describe.skipIf(server === null)('with a database', () => {
 		const covered = new Map(Array.from({ length: many }, (_, index) => [addressOf(index), coverageOf(index)]))
 		await store.enrol('ethereum', { covered, backfills: null })
 		await store.close()
-		await copyState(inFolder('one'), database, clock)
+		await copyState(inFolder('one'), database)
 		const there = await openStore(database, options)
 		const found = (await there.network('ethereum'))?.covered
 		// Told apart as texts: a comparison of objects takes seconds.

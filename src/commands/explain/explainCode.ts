@@ -9,7 +9,7 @@ import type { Address } from '../../model/glossary.js'
 import type { StatePlace } from '../../model/state.js'
 import type { WatchIndex } from '../../model/watch.js'
 import { type CodePorts, knowledgeOf, parentOf, readCodes } from '../../scan/auditing/codeKnowledge.js'
-import { peekContracts } from '../../state/open.js'
+import { peekNetwork } from '../../state/open.js'
 
 export interface CodeQuestion {
 	readonly trace: TxTrace
@@ -47,15 +47,15 @@ export async function codeKnowledge(
 	const missing: string[] = []
 	try {
 		const read = await readCodes({ trace, block, head: await head() }, asks, { codes, ...ports }, signal)
-		const remembered = await peekContracts(statePlace, network, Date.now).catch((error: unknown) => {
+		const remembered = await peekNetwork(statePlace, network).catch((error: unknown) => {
 			if (!(error instanceof StateError)) throw error
 			missing.push(`what the daemon learnt: ${error.message}`)
-			return new Map<Address, Contract>()
+			return undefined
 		})
 		const known = new Map<Address, Contract>()
 		const unknown: Address[] = []
 		for (const address of new Set(trace.frames.flatMap(({ from }) => from ?? []).filter(asks))) {
-			const entry = remembered.get(address)
+			const entry = remembered?.contracts.get(address)
 			if (entry === undefined) unknown.push(address)
 			else known.set(address, entry)
 		}

@@ -14,7 +14,7 @@ export async function besideDaemon(
 ): Promise<number> {
 	const count = statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
 	if (count !== null) return count
-	const options = { clock: Date.now, ...(historyMs === undefined ? {} : { historyMs }) }
+	const options = { clock: Date.now, isBeside: true, ...(historyMs === undefined ? {} : { historyMs }) }
 	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
 		// The daemon was still starting at the first attempt, and holds the lock now.
 		const late = isHeld(error) && statePlace.kind === 'folder' ? await ask(statePlace.dir) : null

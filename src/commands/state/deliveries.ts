@@ -70,7 +70,7 @@ export const deliveries: Command = {
 			if ((await listSent(statePlace, query, json, io)) === 0) needKnown('receiver', receiver, receivers)
 			return exitCodes.done
 		}
-		const waiting = (await peek(statePlace, Date.now))?.deliveries ?? []
+		const waiting = (await peek(statePlace))?.deliveries ?? []
 		const found = waiting.filter(
 			(one) =>
 				(values.status === undefined || one.status === values.status) &&

@@ -41,7 +41,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		const { statePlace, ...settings } = await openStateSettings(args, io)
 		const { network, all, json } = args.values
 		needKnown('network', network, settings.networks)
-		const networks = [...((await peek(statePlace, Date.now))?.summary.networks ?? [])].filter(
+		const networks = [...((await peek(statePlace))?.summary.networks ?? [])].filter(
 			([name]) => network === undefined || name === network,
 		)
 		const found = networks.flatMap(([name, { gaps }]) => gaps.map((gap) => ({ network: name, gap })))

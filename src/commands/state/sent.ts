@@ -32,11 +32,11 @@ export async function listSent(place: StatePlace, query: HistoryQuery, json: boo
 /** An entry that is written to the history meanwhile is yielded once. */
 async function* sent(place: StatePlace, query: HistoryQuery): AsyncIterable<HistoryEntry> {
 	const seen = new Set<number>()
-	for (const entry of (await peek(place, Date.now))?.history.toReversed() ?? []) {
+	for (const entry of (await peek(place))?.history.toReversed() ?? []) {
 		seen.add(entry.seq)
 		if (isAsked(entry, query)) yield entry
 	}
-	const reader = await openHistory(place, Date.now)
+	const reader = await openHistory(place)
 	try {
 		for await (const { entry } of reader.read(query, null)) {
 			if (entry !== null && !seen.has(entry.seq) && isAsked(entry, query)) yield entry

@@ -87,7 +87,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 	async function check(): Promise<void> {
 		await lookAtOthers()
 		// If the state cannot be read, nothing can be posted either.
-		await options.troubles.refresh().catch(() => undefined)
 		for (const progress of networks) {
 			hearOthers(progress)
 			const { settings, movedAtMs, standsBy } = progress

@@ -5,11 +5,15 @@
 
 import { backoffMs } from '../../base/waits/backoff.js'
 import { pause } from '../../base/waits/wait.js'
+import { StateError } from '../../errors.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 
 export interface Recorder {
-	/** Resolves when the resolution and `post` are durable; rejects with the store's error after `patienceMs`. */
+	/**
+	 * Resolves when the resolution and `post` are durable; rejects with the store's error after `patienceMs`, at once
+	 * where another instance has taken over.
+	 */
 	record(resolution: Resolution, post?: readonly Delivery[]): Promise<void>
 	/** Gives up writes that do not succeed within `limitMs` from now; resolves when none is waiting. */
 	finish(limitMs: number): Promise<void>
@@ -57,7 +61,8 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 					log.error({ err: error }, 'the results of deliveries cannot be recorded; trying again')
 				}
 				waiting = [...batch, ...waiting]
-				const leftMs = Math.min(giveUpAtMs, limitAtMs) - nowMs
+				const isLost = error instanceof StateError && error.reason === 'lost'
+				const leftMs = isLost ? 0 : Math.min(giveUpAtMs, limitAtMs) - nowMs
 				if (leftMs <= 0) {
 					for (const { failed } of waiting.splice(0)) failed(error)
 					break

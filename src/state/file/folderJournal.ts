@@ -66,6 +66,7 @@ export function folderJournal(folder: string): Journal {
 			return { bytes: await sizeOf(folder) }
 		},
 		behind: async () => [],
+		watch: () => undefined,
 		async keepHistory({ keepMs, clock, log, history }) {
 			if (keepMs > 0) return await openHistoryWriter(folder, { keepMs, clock, log, waiting: () => history().entries })
 			await forgetDays(historyFolder(folder), 0, clock()).catch(() => undefined)

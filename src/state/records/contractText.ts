@@ -13,7 +13,7 @@ export interface ContractJson extends Pick<Contract, 'codeHash' | 'values' | 'ru
 	readonly learnt?: readonly (Omit<LearntCode, 'block'> & { readonly block: string })[]
 }
 
-export function contractJson({
+function contractJson({
 	since,
 	readAt,
 	logsFrom,
@@ -38,17 +38,7 @@ export function contractJson({
 }
 
 /** Throws for data that `contractJson` did not make. */
-export function contractIn({
-	since,
-	readAt,
-	logsFrom,
-	codeHash,
-	isSafe,
-	values,
-	undo,
-	learnt,
-	runs,
-}: ContractJson): Contract {
+function contractIn({ since, readAt, logsFrom, codeHash, isSafe, values, undo, learnt, runs }: ContractJson): Contract {
 	if (typeof codeHash !== 'string' || typeof values !== 'object' || values === null) throw new Error('no contract')
 	return {
 		since: BigInt(since),

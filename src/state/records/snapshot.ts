@@ -71,8 +71,8 @@ type SnapshotRecord =
 	| { readonly history: number; readonly entries: readonly HistoryEntry[] }
 	| { readonly troubles: Troubles }
 
-export const snapshotFormat: Format<Snapshot> = {
-	*encode(snapshot) {
+export const snapshotFormat = {
+	*encode(snapshot: Snapshot) {
 		let before = '[\n'
 		for (const record of recordsOf(snapshot)) {
 			yield before + JSON.stringify(record)
@@ -81,7 +81,7 @@ export const snapshotFormat: Format<Snapshot> = {
 		yield '\n]'
 	},
 	decodeLines: read,
-}
+} satisfies Format<Snapshot>
 
 export function statePath(folder: string): string {
 	return join(folder, 'state.json')

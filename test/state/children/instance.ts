@@ -1,8 +1,8 @@
 /**
- * One of several instances on one database: polls networks whose only fact is that the next block can be had, and
- * delivers what is posted. Says `C network number` after each commit, `L network` when one was refused, `D queue id ns`
- * at each telling (which is what a receiver would have seen), by a clock that all processes of a machine share. Ends
- * its polling at `stop`.
+ * One of several instances on one database: stands by until it has the state, then commits the next block of each
+ * network and delivers what is posted. Says `C network number` after each commit, and `D queue id ns` at each telling
+ * (which is what a receiver would have seen), by a clock that all processes of a machine share. Ends itself when
+ * another instance has taken over, and its polling at `stop`.
  */
 
 import { createInterface } from 'node:readline'
@@ -10,22 +10,28 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../../../src/errors.js'
 import type { Delivery, Resolution } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { createChance } from '../../support/chance.js'
+import { openPgStore } from '../postgres/pgStore.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 
-const [, , url = '', owner = '', seed = '1', aheadMs = '0', leaseMs = '1500', networks = ''] = process.argv
-const clock = () => Date.now() + Number(aheadMs)
+const [, , url = '', owner = '', seed = '1', leaseMs = '1500', networks = ''] = process.argv
+const clock = Date.now
 const chance = createChance(Number(seed))
 const stop = new AbortController()
 
 const say = (line: string) => process.stdout.write(`${line}\n`)
 
-/** The database may be out of reach for a while. */
+/** Another instance may have it, or the database may be out of reach for a while. */
 async function opened(): Promise<Store> {
 	for (;;) {
 		try {
-			return await openPostgresStore(url, { clock, owner, leaseMs: Number(leaseMs) })
+			return await openPgStore(url, {
+				clock,
+				owner,
+				leaseMs: Number(leaseMs),
+				leastJournalBytes: 20_000,
+				onLost: () => process.exit(),
+			})
 		} catch (error) {
 			if (!(error instanceof StateError)) throw error
 			await pause(50)
@@ -34,7 +40,6 @@ async function opened(): Promise<Store> {
 }
 
 async function poll(store: Store, network: string): Promise<void> {
-	if (!(await store.acquireLease(network))) return
 	const next = Number((await store.network(network))?.checkpoint.number ?? -1n) + 1
 	// What a node takes to answer.
 	await pause(chance.number(30))
@@ -77,26 +82,19 @@ async function recorded(store: Store, resolution: Resolution): Promise<void> {
 }
 
 /** Over and over; a database out of reach is what this is about. */
-async function keepOn(signal: AbortSignal | null, work: () => Promise<void>, onLost: () => void = () => undefined) {
+async function keepOn(signal: AbortSignal | null, work: () => Promise<void>) {
 	while (!signal?.aborted) {
 		try {
 			await work()
 		} catch (error) {
 			if (!(error instanceof StateError)) throw error
-			if (error.reason === 'lost') onLost()
 		}
 		await pause(5)
 	}
 }
 
 const store = await opened()
-const polling = networks.split(',').map((network) =>
-	keepOn(
-		stop.signal,
-		() => poll(store, network),
-		() => say(`L ${network}`),
-	),
-)
+const polling = networks.split(',').map((network) => keepOn(stop.signal, () => poll(store, network)))
 void keepOn(null, async () => {
 	const queues = await store.claim({ nowMs: clock(), perQueue: 7 })
 	await Promise.all(queues.map((queue) => work(store, queue)))

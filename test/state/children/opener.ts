@@ -2,13 +2,11 @@
 
 import { StateError } from '../../../src/errors.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
+import { openPgStore } from '../postgres/pgStore.js'
 
 const [, , place = ''] = process.argv
 const open = () =>
-	place.startsWith('postgres:')
-		? openPostgresStore(place, { clock: Date.now, leaseMs: 30_000 })
-		: openFileStore(place, { clock: () => 0 })
+	place.startsWith('postgres:') ? openPgStore(place, { clock: Date.now }) : openFileStore(place, { clock: () => 0 })
 try {
 	await (await open()).close()
 	process.stdout.write('opened\n')

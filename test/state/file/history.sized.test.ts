@@ -21,8 +21,8 @@ import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { openHistoryFiles } from '../../../src/state/file/history/historyReader.js'
-import { peekState } from '../../../src/state/file/peek.js'
 import { mostWaitingRows } from '../../../src/state/historyQueue.js'
+import { peek } from '../../../src/state/open.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { testInFull } from '../../support/longRun.js'
 import { deliveryOf } from '../samples.js'
@@ -76,7 +76,7 @@ describe('files of history', () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)
 		// As the disk was in between: the state has them, and so has the file, or half of it, or not at all.
-		expect((await peekState(folder))?.history.map(({ seq }) => seq)).toEqual([1, 2])
+		expect((await peek({ kind: 'folder', dir: folder }))?.history.map(({ seq }) => seq)).toEqual([1, 2])
 		const whole = await readFile(file)
 		for (const bytes of [whole.length, whole.length - 1, whole.indexOf(0x0a) + 1, whole.indexOf(0x0a), 7, 0]) {
 			await copyFile(file, `${file}.kept`)
@@ -122,7 +122,7 @@ describe('files of history', () => {
 		const stateAfterWrite = async () => {
 			posts += 1
 			await store.post([deliveryOf(`b${posts}`)])
-			return (await peekState(folder))?.history
+			return (await peek({ kind: 'folder', dir: folder }))?.history
 		}
 		await expect.poll(stateAfterWrite).toEqual([])
 		await store.close()

@@ -9,8 +9,8 @@ import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { peekState } from '../../../src/state/file/peek.js'
 import { readFolder } from '../../../src/state/file/readFolder.js'
+import { peek } from '../../../src/state/open.js'
 import { randomOf } from '../../support/random.js'
 import { silent } from '../../support/silent.js'
 import { addressOf, announcementOf, blockOf, commitOf, contractOf, coverageOf, deliveryOf, gapOf } from '../samples.js'
@@ -117,7 +117,7 @@ test('default: each change is read back as it was made, and peeked at', async ()
 		await store.close()
 		store = await open()
 		expect(await seen(store)).toEqual(before)
-		expect((await peekState(folder))?.summary).toEqual(before.summary)
+		expect((await peek({ kind: 'folder', dir: folder }))?.summary).toEqual(before.summary)
 	}
 	await store.close()
 	// And once more when all of it stands in the snapshot.
@@ -365,7 +365,7 @@ describe('damage', () => {
 			await writeFile(at('journal.jsonl'), spoil(await lines()).join('\n'))
 			const message = await refused()
 			expect(message).toContain(`${at('journal.jsonl')} is damaged: ${words}. Nothing was changed.`)
-			await expect(peekState(folder)).rejects.toMatchObject({ reason: 'damaged' })
+			await expect(peek({ kind: 'folder', dir: folder })).rejects.toMatchObject({ reason: 'damaged' })
 			const [command = ''] = /sed -i '\d+,\$d' \S+/.exec(message) ?? []
 			await shell('sh', ['-c', command])
 			expect((await seenIn(folder)).checkpoint).toEqual(blockOf(1))
@@ -416,6 +416,6 @@ describe('damage', () => {
 		const lined = Array.isArray(data) ? `[\n${data.map((one) => JSON.stringify(one)).join(',\n')}\n]` : null
 		await writeFile(at('state.json'), fileOf(data, undefined, lined ?? undefined))
 		expect(await refused()).toContain('its content cannot be understood')
-		await expect(peekState(folder)).rejects.toMatchObject({ reason: 'damaged' })
+		await expect(peek({ kind: 'folder', dir: folder })).rejects.toMatchObject({ reason: 'damaged' })
 	})
 })

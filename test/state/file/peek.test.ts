@@ -3,11 +3,11 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { lockState } from '../../../src/state/file/disk/lock.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { peekState } from '../../../src/state/file/peek.js'
+import { peek } from '../../../src/state/open.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-describe('peekState', () => {
+describe('peek', () => {
 	let root: string
 	let folder: string
 
@@ -19,7 +19,7 @@ describe('peekState', () => {
 	afterEach(() => removeFolder(root))
 
 	test('default: null where nothing was ever stored, and nothing is made there', async () => {
-		expect(await peekState(folder)).toBeNull()
+		expect(await peek({ kind: 'folder', dir: folder })).toBeNull()
 		expect(await readdir(root)).toEqual([])
 	})
 
@@ -28,7 +28,7 @@ describe('peekState', () => {
 		const store = await openFileStore(folder, { clock: () => 5 })
 		await store.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
 		await store.resolve([{ id: 'a', result: 'delivered' }])
-		expect(await peekState(folder)).toEqual({
+		expect(await peek({ kind: 'folder', dir: folder })).toEqual({
 			summary: await store.summary(),
 			deliveries: [deliveryOf('b')],
 			history: [],
@@ -41,7 +41,10 @@ describe('peekState', () => {
 		const looks: bigint[] = []
 		let writing = true
 		const look = async () => {
-			while (writing) looks.push((await peekState(folder))?.summary.networks.get('ethereum')?.checkpoint.number ?? -1n)
+			while (writing)
+				looks.push(
+					(await peek({ kind: 'folder', dir: folder }))?.summary.networks.get('ethereum')?.checkpoint.number ?? -1n,
+				)
 		}
 		// Looking begins before the first start, and sees it.
 		const looking = look()

@@ -1,8 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
-import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
+import { blockOf, commitOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
+import { openPgStore } from './pgStore.js'
 import { emptied, startServer } from './server.js'
 
 const server = await startServer()
@@ -11,79 +11,85 @@ afterAll(() => server?.stop())
 describe.skipIf(server === null)('answers of the database that come late, or never', () => {
 	if (server === null) return
 	let gate: Gate
-	/** By way of the gate. */
-	let a: Store
-	let b: Store
+	let store: Store
+	const rows = () => server.sql<{ seq: string }>('select seq from tracewatch.history order by seq')
+	const lines = () => server.sql<{ seq: number }>('select seq::int from tracewatch.journal order by seq')
+	const open = (rest = {}) =>
+		openPgStore(gate.url(server.url()), { clock: Date.now, historyMs: 3_600_000, leaseMs: 300_000, ...rest })
 
 	beforeEach(async () => {
 		await emptied(server)
 		gate = await openGate(server.port)
-		const options = { clock: Date.now, leaseMs: 300_000 }
-		a = await openPostgresStore(gate.url(server.url()), options)
-		b = await openPostgresStore(server.url(), options)
+		store = await open()
+		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
 	})
 
 	afterEach(async () => {
-		await a.close()
-		await b.close()
+		await store.close()
 		await gate.close()
 	})
 
-	const claimed = async (store: Store) =>
-		(await store.claim({ nowMs: Date.now(), perQueue: 9 })).flat().map(({ id }) => id)
-
-	test('behavior: a queue that was lost before its content could be read is not handed out', async () => {
-		await b.post([deliveryOf('d1')])
-		const answer = gate.holdBack('skip locked')
-		const late = claimed(a)
-		await answer.arrived
-		await expect
-			.poll(async () => (await server.sql('select claimed_by from tracewatch.queue'))[0]?.claimed_by)
-			.not.toBeNull()
-		await server.sql(`update tracewatch.queue set claimed_until = clock_timestamp() - interval '1 ms'`)
-		expect(await claimed(b)).toEqual(['d1'])
-		answer.open()
-		expect(await late).toEqual([])
-		await b.resolve([{ id: 'd1', result: 'delivered' }])
+	test('behavior: a write whose answer is lost is appended once, with its history rows', async () => {
+		gate.lose('insert into tracewatch.journal')
+		await store.resolve([{ id: 'a', result: 'delivered' }])
+		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['b'])
+		gate.lose('insert into tracewatch.journal')
+		await store.commit(commitOf({ checkpoint: blockOf(2) }))
+		expect([(await lines()).map(({ seq }) => seq), await rows()]).toEqual([[1, 2, 3], [{ seq: '1' }]])
+		expect((await store.summary()).receivers.get('hook')).toMatchObject({ delivered: 1, pending: 1 })
 	})
 
-	test('behavior: a claim whose answer is lost is made again', async () => {
-		await b.post([deliveryOf('d1')])
-		gate.lose('skip locked')
-		expect(await claimed(a)).toEqual(['d1'])
-		expect(await claimed(b)).toEqual([])
+	test('behavior: a right to write whose answer is lost is there', async () => {
+		await store.close()
+		gate.lose('insert into tracewatch.head')
+		store = await open()
+		await store.commit(commitOf({ checkpoint: blockOf(3) }))
+		expect(await server.sql('select epoch::int from tracewatch.head')).toEqual([{ epoch: 2 }])
 	})
 
-	test('behavior: a right to poll whose answer is lost is there', async () => {
-		gate.lose('tracewatch.lease as l')
-		expect(await a.acquireLease('ethereum')).toBe(true)
-		expect(await server.sql('select epoch from tracewatch.lease')).toEqual([{ epoch: '1' }])
+	test('behavior: a snapshot whose answer is lost is taken once, and the lines go on after it', async () => {
+		const many = Array.from({ length: 2_001 }, (_, at) => deliveryOf(`d${at}`))
+		for (const text of ['update tracewatch.head set seq = seq + $10', 'insert into tracewatch.snapshot']) {
+			gate.lose(text)
+			await store.commit(commitOf({ folded: many }))
+		}
+		await store.commit(commitOf({ checkpoint: blockOf(4) }))
+		expect(await rows()).toHaveLength(4_002)
+		await store.close()
+		store = await open()
+		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(4))
+		expect(await server.sql('select count(distinct id)::int as snapshots from tracewatch.snapshot')).toEqual([
+			{ snapshots: 1 },
+		])
 	})
 
-	test('behavior: what is lost before its end is done again, once', async () => {
-		await a.acquireLease('ethereum')
-		gate.lose('insert into tracewatch.delivery')
-		await a.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('d1')] }))
-		expect((await b.network('ethereum'))?.checkpoint).toEqual(blockOf(1))
-		expect((await b.deliveries()).map(({ id }) => id)).toEqual(['d1'])
-		gate.lose('delete from tracewatch.delivery')
-		await a.resolve([{ id: 'd1', result: 'delivered' }])
-		expect((await b.summary()).receivers.get('hook')).toMatchObject({ delivered: 1, pending: 0 })
+	test('behavior: what an operator writes beside is taken in, by the next write or without one', async () => {
+		const beside = await openPgStore(server.url(), { clock: Date.now, historyMs: 3_600_000, isBeside: true })
+		expect(await beside.drop(['a'])).toBe(1)
+		await store.commit(commitOf({ checkpoint: blockOf(5) }))
+		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['b'])
+		expect(await beside.retry(['b'], 7)).toBe(1)
+		await beside.close()
+		expect(await rows()).toEqual([{ seq: '1' }])
+		await store.close()
+		// A renewal shows it to an instance that writes nothing.
+		store = await open({ leaseMs: 1_500 })
+		const other = await openPgStore(server.url(), { clock: Date.now, isBeside: true })
+		await other.drop(['b'])
+		await other.close()
+		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
 	})
 
-	test('error: a step whose end was not heard of fails, and the next look reports what became of it', async () => {
-		await a.acquireLease('ethereum')
-		await a.commit(commitOf({ checkpoint: blockOf(1) }))
-		gate.lose('commit')
-		const step = commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('d2')] })
-		await expect(a.commit(step)).rejects.toMatchObject({ reason: 'disk' })
-		expect((await a.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
-		await a.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('d2'), deliveryOf('d3')] }))
-		expect((await b.deliveries()).map(({ id }) => id)).toEqual(['d2', 'd3'])
-
-		gate.lose('commit')
-		const covered = new Map([[addressOf(1), coverageOf(4)]])
-		await expect(a.enrol('ethereum', { covered, backfills: null })).rejects.toMatchObject({ reason: 'disk' })
-		expect((await a.network('ethereum'))?.covered).toEqual(covered)
+	test('error: who was replaced writes nothing more, and hears of it once', async () => {
+		const lost: string[] = []
+		await store.close()
+		store = await open({ onLost: ({ reason }: Error & { reason: string }) => lost.push(reason) })
+		await server.sql(`update tracewatch.head set expires = '-infinity'`)
+		const successor = await openPgStore(server.url(), { clock: Date.now })
+		for (let tries = 0; tries < 2; tries++)
+			await expect(store.commit(commitOf({ checkpoint: blockOf(9) }))).rejects.toMatchObject({ reason: 'lost' })
+		expect(lost).toEqual(['lost'])
+		expect((await successor.network('ethereum'))?.checkpoint).toEqual(blockOf(1))
+		await successor.close()
 	})
 })

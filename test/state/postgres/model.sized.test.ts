@@ -1,13 +1,13 @@
 import fc from 'fast-check'
 import { afterAll, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
-import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
 import { sized } from '../../support/longRun.js'
 import type { Operation } from '../operations.js'
 import { NOW_MS, operation } from '../operations.js'
 import type { Reference } from '../reference.js'
 import * as reference from '../reference.js'
 import { readState } from '../samples.js'
+import { openPgStore } from './pgStore.js'
 import { emptied, startServer } from './server.js'
 
 const server = await startServer()
@@ -25,9 +25,7 @@ interface Model {
 type Command = fc.AsyncCommand<Model, Real>
 
 async function open(): Promise<Store> {
-	const store = await openPostgresStore(server?.url() ?? '', { clock: () => NOW_MS, leaseMs: 60_000, skewMs: 0 })
-	for (const network of ['ethereum', 'base']) expect(await store.acquireLease(network)).toBe(true)
-	return store
+	return await openPgStore(server?.url() ?? '', { clock: () => NOW_MS, leastJournalBytes: 2_000 })
 }
 
 async function compare({ now }: Model, { store }: Real): Promise<void> {

@@ -91,19 +91,7 @@ async function serverAt(port: number, prefix: string): Promise<Server> {
 	}
 }
 
-const TABLES = [
-	'network',
-	'lease',
-	'announcement',
-	'coverage',
-	'backfill',
-	'queue',
-	'delivery',
-	'total',
-	'history',
-	'book',
-	'payee',
-]
+const TABLES = ['head', 'journal', 'snapshot', 'history', 'kept']
 
 /** Takes all state away that was made by a store before; no one may have it open. */
 export async function emptied(server: Server, database?: string): Promise<void> {

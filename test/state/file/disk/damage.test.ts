@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { StateError } from '../../../../src/errors.js'
 import type { Store } from '../../../../src/model/ports.js'
 import { openFileStore } from '../../../../src/state/file/fileStore.js'
-import { peekState } from '../../../../src/state/file/peek.js'
+import { peek } from '../../../../src/state/open.js'
 import { blockOf, commitOf } from '../../samples.js'
 import { fileOf, fillFolder, makeFolder, removeFolder } from '../folder.js'
 
@@ -103,7 +103,7 @@ describe('state.json', () => {
 		expect(error.message).toContain(`&& cp -p ${at('journal.jsonl.prev')} ${at('journal.jsonl')} (blocks since`)
 		expect(error.message).toContain(`rm -f ${at('state.json')}* ${at('journal.jsonl')}*`)
 		expect(await contents()).toEqual(before)
-		expect((await refusal(() => peekState(folder))).reason).toBe('damaged')
+		expect((await refusal(() => peek({ kind: 'folder', dir: folder }))).reason).toBe('damaged')
 	})
 
 	test.each(damages)('behavior: $name: the command that is reported brings the copy back', async ({ spoil }) => {

@@ -28,28 +28,3 @@ test.skipIf(server === null)(
 		expect(second.current()).toEqual({ open: [{ ...trouble, receivers: ['hook'] }], timesAccepted: 3 })
 	},
 )
-
-test.skipIf(server === null)('behavior: of several instances each changes what the others have left', async () => {
-	if (server === null) return
-	await emptied(server)
-	const place = { kind: 'postgres', url: server.url() } as const
-	const books = await Promise.all([1, 2, 3].map(() => openTroubles(place, ['hook'], silent)))
-	await books[0]?.change(() => ({ open: [], timesAccepted: 0 }))
-	const names = books.flatMap((_, index) => Array.from({ length: 10 }, (_, n) => `${index} ${n}`))
-	const troubleOf = (receiver: string): Trouble => ({ kind: 'undelivered', receiver, sinceMs: 7, receivers: ['hook'] })
-	await Promise.all(
-		names.map((name) =>
-			books[Number(name.slice(0, 1))]?.change((before) => ({ ...before, open: [...before.open, troubleOf(name)] })),
-		),
-	)
-	for (const book of books) {
-		await book.refresh()
-		expect(
-			book
-				.current()
-				.open.map((each) => 'receiver' in each && each.receiver)
-				.toSorted(),
-		).toEqual(names)
-	}
-	await Promise.all(books.map((book) => book.close()))
-})

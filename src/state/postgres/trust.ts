@@ -3,7 +3,7 @@
  * policies and defaults on its tables would then run with this role's rights, and its owner could forge alerts.
  */
 
-import { StateError } from '../../../errors.js'
+import { StateError } from '../../errors.js'
 import type { Ask } from './database.js'
 
 /**

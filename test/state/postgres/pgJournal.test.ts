@@ -1,8 +1,8 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import { openPostgresStore } from '../../../src/state/postgres/postgresStore.js'
-import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/watchlistRows.js'
+import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/keptRows.js'
 import { storeContract } from '../contract.js'
 import { contentOf, copiesOf } from '../copySets.js'
+import { openPgStore } from './pgStore.js'
 import { emptied, startServer } from './server.js'
 
 const server = await startServer()
@@ -11,8 +11,8 @@ afterAll(() => server?.stop())
 
 describe.skipIf(server === null)('PostgreSQL', () => {
 	if (server === null) return
-	storeContract('PostgreSQL store', async () => ({
-		open: (clock) => openPostgresStore(server.url(), { clock, leaseMs: 30_000, skewMs: 0 }),
+	storeContract('store in PostgreSQL', async () => ({
+		open: (clock) => openPgStore(server.url(), { clock }),
 		remove: () => emptied(server),
 	}))
 
@@ -24,7 +24,7 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		await writeCopyRows(url, first)
 		expect(await found()).toEqual(await contentOf(first))
 		const rows = () =>
-			server.sql<{ name: string; xmin: string }>('select name, xmin::text from tracewatch.kept', [], 'kept')
+			server.sql<{ name: string; xmin: string }>('select key as name, xmin::text from tracewatch.kept', [], 'kept')
 		const before = await rows()
 		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') })
 		expect(await rows()).toEqual(before)

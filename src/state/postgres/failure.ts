@@ -3,8 +3,8 @@
  * path.
  */
 
-import { codeOf, systemWords } from '../../../base/systemError.js'
-import { StateError } from '../../../errors.js'
+import { codeOf, systemWords } from '../../base/systemError.js'
+import { StateError } from '../../errors.js'
 
 /** Codes with a specific meaning in PostgreSQL, or with something that the operator can do. */
 const WORDS: Readonly<Record<string, string>> = {
@@ -69,9 +69,4 @@ export function isCut(error: unknown): boolean {
 export function isConflict(error: unknown): boolean {
 	const code = codeOf(error)
 	return code === '40001' || code === '40P01'
-}
-
-/** Another transaction holds the requested lock. */
-export function isLocked(error: unknown): boolean {
-	return codeOf(error instanceof StateError ? error.cause : error) === '55P03'
 }

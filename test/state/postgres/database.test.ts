@@ -1,10 +1,11 @@
 import { inspect } from 'node:util'
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
-import { StateError } from '../../../../src/errors.js'
-import { peekPostgres } from '../../../../src/state/postgres/peekDatabase.js'
-import { openPostgresStore } from '../../../../src/state/postgres/postgresStore.js'
-import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../../samples.js'
-import { PASSWORD, startOwnServer, startServer } from '../server.js'
+import { StateError } from '../../../src/errors.js'
+import { openStore } from '../../../src/state/open.js'
+import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
+import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
+import { openPgStore } from './pgStore.js'
+import { PASSWORD, startOwnServer, startServer } from './server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -12,7 +13,7 @@ afterAll(() => server?.stop())
 const options = { clock: Date.now, leaseMs: 30_000 }
 
 async function refusal(url: string): Promise<StateError> {
-	const error = await openPostgresStore(url, options).then(
+	const error = await openPgStore(url, options).then(
 		() => null,
 		(thrown: unknown) => thrown,
 	)
@@ -67,30 +68,69 @@ describe.skipIf(server === null)('a database', () => {
 		})
 	})
 
-	test('default: instances that start at once on an empty database make its tables once', async () => {
+	test('default: of instances that start at once on an empty database one has it', async () => {
 		const url = await server.fresh('together')
-		const stores = await Promise.all(Array.from({ length: 6 }, () => openPostgresStore(url, options)))
-		expect((await Promise.all(stores.map((store) => store.acquireLease('ethereum')))).filter(Boolean)).toHaveLength(1)
+		const opened = await Promise.allSettled(
+			Array.from({ length: 6 }, () => openPgStore(url, { ...options, owner: 'one' })),
+		)
+		const stores = opened.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+		expect(stores).toHaveLength(1)
+		for (const one of opened)
+			if (one.status === 'rejected')
+				expect(one.reason).toMatchObject({
+					reason: 'locked',
+					message: `the state in the database at ${host} is in use by another instance (one)`,
+				})
 		await Promise.all(stores.map((store) => store.close()))
+		// What is given back is free at once.
+		await (await openPgStore(url, options)).close()
+	})
+
+	test('behavior: who stands by shows it, ends when stopped, and takes over from one that ends', async () => {
+		const place = { kind: 'postgres', url: await server.fresh('waiting') } as const
+		const holder = await openPgStore(place.url, options)
+		await holder.commit(commitOf({ checkpoint: blockOf(3) }))
+		const stop = new AbortController()
+		const stopped = openStore(place, { clock: Date.now, standBy: { signal: stop.signal, onWait: () => stop.abort() } })
+		await expect(stopped).rejects.toMatchObject({ name: 'AbortError' })
+		const { signal } = new AbortController()
+		let waits = 0
+		const next = openStore(place, {
+			clock: Date.now,
+			standBy: { signal, onWait: () => void (++waits === 1 && holder.close()) },
+		})
+		const store = await next
+		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(3))
+		expect(waits).toBeGreaterThan(0)
+		await store.close()
+	})
+
+	test('default: programs of other names have states of their own', async () => {
+		const url = await server.fresh('named')
+		const [one, eu] = [await openPgStore(url, options), await openPgStore(`${url}?name=eu`, options)]
+		await one.commit(commitOf({ checkpoint: blockOf(1) }))
+		await eu.commit(commitOf({ checkpoint: blockOf(2) }))
+		expect((await one.network('ethereum'))?.checkpoint).toEqual(blockOf(1))
+		for (const store of [one, eu]) await store.close()
+		expect((await peekPostgres(`${url}?name=eu`))?.whole.state.networks.get('ethereum')?.checkpoint).toEqual(blockOf(2))
 	})
 
 	test('default: a look makes nothing, and sees what others write', async () => {
 		const url = await server.fresh('looked')
-		expect(await peekPostgres(url, Date.now)).toBeNull()
+		expect(await peekPostgres(url)).toBeNull()
 		expect(await server.sql(`select from pg_namespace where nspname = 'tracewatch'`, [], 'looked')).toEqual([])
-		const store = await openPostgresStore(url, options)
-		await store.acquireLease('ethereum')
+		const store = await openPgStore(url, options)
 		await store.commit(commitOf({ checkpoint: blockOf(5), deliveries: [deliveryOf('a')] }))
-		const seen = await peekPostgres(url, Date.now)
-		expect(seen?.deliveries).toEqual(await store.deliveries())
-		expect(seen?.summary.networks.get('ethereum')?.checkpoint).toEqual(blockOf(5))
+		const seen = await peekPostgres(url)
+		expect([...(seen?.whole.state.deliveries.values() ?? [])]).toEqual(await store.deliveries())
+		expect(seen?.isHeld).toBe(true)
+		expect(seen?.whole.state.networks.get('ethereum')?.checkpoint).toEqual(blockOf(5))
 		await store.close()
 	})
 
 	test('behavior: cut connections are made anew, and what was asked is done', async () => {
 		const url = await server.fresh('cut')
-		const store = await openPostgresStore(url, options)
-		await store.acquireLease('ethereum')
+		const store = await openPgStore(url, options)
 		for (let number = 1; number <= 20; number++) {
 			await server.cutAll()
 			await store.commit(commitOf({ checkpoint: blockOf(number), deliveries: [deliveryOf(`d${number}`)] }))
@@ -104,8 +144,7 @@ describe.skipIf(server === null)('a database', () => {
 		const url = await server.fresh('careless')
 		await server.sql(`alter database ${server.named('careless')} set synchronous_commit = off`)
 		await server.sql(`alter database ${server.named('careless')} set default_transaction_isolation = 'serializable'`)
-		const store = await openPostgresStore(url, options)
-		await store.acquireLease('ethereum')
+		const store = await openPgStore(url, options)
 		// What a commit runs under is told by the commit itself.
 		await server.sql(
 			`create table seen (commit text, isolation text);
@@ -113,12 +152,12 @@ describe.skipIf(server === null)('a database', () => {
 				insert into public.seen
 					values (current_setting('synchronous_commit'), current_setting('transaction_isolation'));
 				return new; end $$;
-			create trigger note after insert on tracewatch.delivery execute function note()`,
+			create trigger note after insert on tracewatch.journal execute function note()`,
 			[],
 			'careless',
 		)
 		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
-		expect(await server.sql('select * from seen', [], 'careless')).toEqual([
+		expect(await server.sql('select distinct * from seen', [], 'careless')).toEqual([
 			{ commit: 'on', isolation: 'read committed' },
 		])
 		await store.close()
@@ -133,8 +172,7 @@ describe.skipIf(server === null)('a database', () => {
 		await own.sql('alter system set autovacuum = off')
 		await own.sql('select pg_reload_conf()')
 		await expect.poll(() => own.sql('show autovacuum')).toEqual([{ autovacuum: 'off' }])
-		const store = await openPostgresStore(url, options)
-		await store.acquireLease('ethereum')
+		const store = await openPgStore(url, options)
 		await store.commit(commitOf({ checkpoint: blockOf(0) }))
 
 		async function written(polls: number): Promise<number> {
@@ -145,9 +183,7 @@ describe.skipIf(server === null)('a database', () => {
 			for (let warm = 0; warm < 2; warm++) await store.commit(commitOf({ checkpoint: blockOf(1) }))
 			const before = await at()
 			for (let poll = 0; poll < polls; poll++) {
-				const covered = (await store.network('ethereum'))?.covered
 				await store.commit(commitOf({ checkpoint: blockOf(2 + poll) }))
-				expect((await store.network('ethereum'))?.covered).toBe(covered)
 			}
 			return ((await at()) - before) / polls
 		}

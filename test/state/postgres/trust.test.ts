@@ -1,10 +1,10 @@
 import { afterAll, describe, expect, test } from 'vitest'
-import type { Log } from '../../../../src/model/ports.js'
-import { isInClear } from '../../../../src/state/postgres/connection/database.js'
-import { peekPostgres } from '../../../../src/state/postgres/peekDatabase.js'
-import { openPostgresStore } from '../../../../src/state/postgres/postgresStore.js'
-import { silent } from '../../../support/silent.js'
-import { startServer } from '../server.js'
+import type { Log } from '../../../src/model/ports.js'
+import { isInClear } from '../../../src/state/postgres/database.js'
+import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
+import { silent } from '../../support/silent.js'
+import { openPgStore } from './pgStore.js'
+import { startServer } from './server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -37,14 +37,14 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 
 	test('default: ours is made and opened again, with the rights of a plain role', async () => {
 		const { ours } = await shared()
-		await (await openPostgresStore(ours, options)).close()
-		await (await openPostgresStore(ours, options)).close()
+		await (await openPgStore(ours, options)).close()
+		await (await openPgStore(ours, options)).close()
 	})
 
 	test('error: the schema was made by another role first', async () => {
 		const { ours, act } = await shared()
 		await act('create schema tracewatch; grant all on schema tracewatch to public')
-		await expect(openPostgresStore(ours, options)).rejects.toMatchObject(refused)
+		await expect(openPgStore(ours, options)).rejects.toMatchObject(refused)
 	})
 
 	test('error: a table of another role, with a trigger or policy that would run as us, is not even read', async () => {
@@ -57,26 +57,26 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 			create policy p on tracewatch.version using (tracewatch.steal());
 			alter table tracewatch.version enable row level security;
 			insert into tracewatch.version values (1); grant all on tracewatch.version to public`)
-		await expect(openPostgresStore(ours, options)).rejects.toMatchObject(refused)
-		await expect(peekPostgres(ours, Date.now)).rejects.toMatchObject(refused)
+		await expect(openPgStore(ours, options)).rejects.toMatchObject(refused)
+		await expect(peekPostgres(ours)).rejects.toMatchObject(refused)
 		expect(await sql('select who from tracewatch.loot', [], name)).toEqual([])
 	})
 
 	test('error: a trigger of another role on a table of ours', async () => {
 		const { name, ours, act } = await shared()
-		await (await openPostgresStore(ours, options)).close()
-		await sql('grant usage on schema tracewatch to theirs; grant trigger on tracewatch.network to theirs', [], name)
+		await (await openPgStore(ours, options)).close()
+		await sql('grant usage on schema tracewatch to theirs; grant trigger on tracewatch.journal to theirs', [], name)
 		await act(`create schema theirs; create function theirs.run() returns trigger
 			language plpgsql as $$ begin return new; end $$;
-			create trigger t before insert on tracewatch.network for each row execute function theirs.run()`)
-		await expect(openPostgresStore(ours, options)).rejects.toMatchObject(refused)
+			create trigger t before insert on tracewatch.journal for each row execute function theirs.run()`)
+		await expect(openPgStore(ours, options)).rejects.toMatchObject(refused)
 	})
 
 	test('error: others may create in the schema', async () => {
 		const { name, ours } = await shared()
-		await (await openPostgresStore(ours, options)).close()
+		await (await openPgStore(ours, options)).close()
 		await sql('grant create on schema tracewatch to public', [], name)
-		await expect(openPostgresStore(ours, options)).rejects.toMatchObject({
+		await expect(openPgStore(ours, options)).rejects.toMatchObject({
 			reason: 'mismatch',
 			message: expect.stringContaining('everybody'),
 		})
@@ -107,7 +107,7 @@ test.each([
 	const said: string[] = []
 	const log: Log = { ...silent, warn: (_facts, message) => void said.push(message), child: () => log }
 	const url = `postgres://u:p@database.invalid/x${query}`
-	await expect(openPostgresStore(url, { ...options, log })).rejects.toMatchObject({ name: 'StateError' })
+	await expect(openPgStore(url, { ...options, log })).rejects.toMatchObject({ name: 'StateError' })
 	expect(said.filter((line) => line.includes('without TLS') && line.includes('sslmode=verify-full'))).toHaveLength(
 		times,
 	)

@@ -1,11 +1,11 @@
 /**
- * The room connects to the database and owns its tables. This file connects: a few connections that reconnect
+ * Connects to the database: a few connections that reconnect
  * automatically, and transactions that are retried when that is safe.
  */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
-import { StateError } from '../../../errors.js'
+import { StateError } from '../../errors.js'
 import { databaseError, isConflict, isCut } from './failure.js'
 
 /**
@@ -17,6 +17,8 @@ export type Ask = <R extends object>(text: string, values?: readonly unknown[]) 
 export interface Database {
 	/** Host and port, for messages. */
 	readonly host: string
+	/** Of the program whose state this is; several may be in one database. */
+	readonly name: string
 	/** Runs a single statement. It may run twice when the connection is lost, so it must be idempotent. */
 	readonly ask: Ask
 	/**
@@ -44,14 +46,15 @@ const LOCK_MS = 10_000
 const CLOSE_MS = 5_000
 const TRIES = 5
 
-/** Settings for every connection to the database. Throws StateError for an invalid URL. */
-export function connectionTo(url: string) {
+/** Name of the program, and settings for every connection to the database. Throws StateError for an invalid URL. */
+function connectionTo(url: string) {
 	if (!URL.canParse(url)) throw databaseError('(unknown)', new Error('its URL cannot be read'), 'reach')
 	const { host, searchParams } = new URL(url)
 	return {
 		host: host || searchParams.get('host') || 'localhost',
+		name: searchParams.get('name') || 'tracewatch',
 		config: {
-			connectionString: url,
+			connectionString: withoutName(url),
 			application_name: 'tracewatch',
 			connectionTimeoutMillis: CONNECT_MS,
 			query_timeout: STATEMENT_MS + 5_000,
@@ -62,6 +65,12 @@ export function connectionTo(url: string) {
 			types: { getTypeParser },
 		} satisfies pg.ClientConfig,
 	}
+}
+
+function withoutName(url: string): string {
+	const own = new URL(url)
+	own.searchParams.delete('name')
+	return own.href
 }
 
 /**
@@ -79,7 +88,7 @@ export function isInClear(url: string): boolean {
 
 /** Connects to nothing yet. */
 export function openDatabase(url: string, { connections, standstillMs }: DatabaseOptions): Database {
-	const { host, config } = connectionTo(url)
+	const { host, name, config } = connectionTo(url)
 	const pool = new pg.Pool({
 		...config,
 		max: connections,
@@ -144,7 +153,7 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	}
 
 	return {
-		host,
+		...{ host, name },
 		ask: (text, values) =>
 			tried(
 				(cause) => isCut(cause) || isConflict(cause),

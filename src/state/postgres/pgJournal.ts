@@ -1,0 +1,349 @@
+/**
+ * The journal in PostgreSQL. One row, the head, says which instance may write, by the database's clock alone, and which
+ * line is the last. Each write is one statement that moves the head: it takes effect once, in order, and only if this
+ * instance still has the right to write.
+ */
+
+import { randomBytes } from 'node:crypto'
+import { hostname } from 'node:os'
+import { StateError } from '../../errors.js'
+import type { HistoryEntry } from '../../model/history.js'
+import type { Log } from '../../model/ports.js'
+import { emptyCoverage, emptyState, type Whole } from '../document.js'
+import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
+import { replayed } from '../journal.js'
+import { snapshotFormat } from '../records/snapshot.js'
+import { type Ask, type Database, isInClear, openDatabase } from './database.js'
+import { columnsOf, forgetRows, UNNESTED } from './pgHistory.js'
+import { hasTables, prepareTables } from './schema.js'
+
+export interface PgJournalOptions {
+	readonly log?: Log | undefined
+	/** Default: `LEASE_MS`. */
+	readonly leaseMs?: number | undefined
+	/** Writes beside the instance that has the right to write: for a command of an operator. */
+	readonly isBeside?: boolean
+	/** Name of this instance in the database; default: host name and process id. */
+	readonly owner?: string
+}
+
+/** Connections: of the ledger, of the renewal, of the history that is forgotten. */
+const CONNECTIONS = 3
+/** Other instances take over after an instance has not renewed its lease for this long. */
+const LEASE_MS = 30_000
+/** Renewals within a lease; each of them also shows what an operator has written. */
+const RENEWALS = 15
+const PART_CHARS = 1 << 19
+const STANDSTILL_MS = 30_000
+
+interface Head {
+	readonly owner: string
+	readonly epoch: number
+	readonly seq: number
+	readonly snapshot: string
+	readonly snapshot_seq: number
+	readonly is_held: boolean
+}
+
+/** The last line that this instance knows, in the epoch that it writes in. */
+interface Place {
+	readonly epoch: number
+	readonly seq: number
+}
+
+const HEAD = `
+	select owner, epoch, seq, snapshot, snapshot_seq, expires > clock_timestamp() as is_held
+	from tracewatch.head where name = $1`
+const END = (ms: string) => `clock_timestamp() + ${ms}::bigint * interval '1 ms'`
+const TAKE = `
+	insert into tracewatch.head as h (name, owner, epoch, expires, seq, snapshot, snapshot_seq)
+	values ($1, $2, 1, ${END('$3')}, 0, '', 0)
+	on conflict (name) do update set
+		owner = excluded.owner, epoch = h.epoch + (h.owner <> excluded.owner)::int, expires = excluded.expires
+	where h.owner = excluded.owner or h.expires < clock_timestamp()
+	returning epoch`
+const MAKE = `
+	insert into tracewatch.head (name, owner, epoch, expires, seq, snapshot, snapshot_seq)
+	values ($1, '', 0, '-infinity', 0, '', 0) on conflict do nothing`
+/** $1 to $4: name, owner (null: any), epoch and the last known line. */
+const IS_OURS = 'name = $1 and ($2::text is null or (owner = $2 and epoch = $3::bigint)) and seq = $4::bigint'
+const APPEND = `
+	with moved as (update tracewatch.head set seq = seq + 1 where ${IS_OURS} returning name, seq),
+	line as (insert into tracewatch.journal (name, seq, batch, line) select name, seq, $5, $6 from moved),
+	kept as (
+		insert into tracewatch.history (name, seq, ended_at_ms, row)
+		select moved.name, entry.* from moved, ${UNNESTED('$7', '$8', '$9')}
+	)
+	select seq from moved`
+/** The lines of the snapshot before stay, for an operator's command that loaded them. */
+const SWITCH = `
+	with old as (select snapshot, snapshot_seq from tracewatch.head where name = $1),
+	moved as (
+		update tracewatch.head set seq = seq + $10, snapshot = $5, snapshot_seq = seq + $10
+		where ${IS_OURS} returning name, seq
+	),
+	line as (
+		insert into tracewatch.journal (name, seq, batch, line) select name, seq, $5, $6 from moved where $10 > 0
+	),
+	kept as (
+		insert into tracewatch.history (name, seq, ended_at_ms, row)
+		select moved.name, entry.* from moved, ${UNNESTED('$7', '$8', '$9')}
+	),
+	lines as (delete from tracewatch.journal j using moved, old where j.name = moved.name and j.seq < old.snapshot_seq),
+	parts as (delete from tracewatch.snapshot s using moved, old where s.name = moved.name and s.id = old.snapshot)
+	select seq from moved`
+const RENEW = `
+	update tracewatch.head set expires = ${END('$4')} where name = $1 and owner = $2 and epoch = $3 returning seq`
+const GIVE_BACK = `update tracewatch.head set expires = '-infinity' where name = $1 and owner = $2 and epoch = $3`
+/** Parts of snapshots that were never finished; a successor's are not visible to the statement. */
+const TIDY = `
+	delete from tracewatch.snapshot s using tracewatch.head h
+	where h.name = $1 and h.owner = $2 and h.epoch = $3 and s.name = h.name and s.id <> h.snapshot`
+const LINES = 'select seq, line from tracewatch.journal where name = $1 and seq > $2 order by seq limit 500'
+const PARTS = 'select data from tracewatch.snapshot where name = $1 and id = $2 and part >= $3 order by part limit 8'
+const INSERT_PART = `insert into tracewatch.snapshot (name, id, part, data) values ($1, $2, $3, $4)
+	on conflict do nothing`
+
+/** Connects to nothing yet. */
+export function pgJournal(url: string, options: PgJournalOptions = {}): Journal {
+	const { log, leaseMs = LEASE_MS, isBeside = false } = options
+	const database = openDatabase(url, { connections: CONNECTIONS, standstillMs: STANDSTILL_MS })
+	const { ask, name, host } = database
+	// Two instances with the same name must not share an owner.
+	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
+	const writer = isBeside ? null : owner
+	let place: Place | null = null
+	let journalBytes = 0
+	let lost: StateError | null = null
+	let listener: Parameters<Journal['watch']>[0] | null = null
+	let renewal: NodeJS.Timeout | null = null
+	let stopForgetting: (() => Promise<void>) | null = null
+	if (isInClear(url))
+		log?.warn(
+			{ database: host },
+			'state and password go to the machine of the database without TLS, where others can read and change them: ' +
+				'write sslmode=verify-full into the URL of `state` (postgres://…?sslmode=verify-full)',
+		)
+
+	/** The epoch in which this instance writes. */
+	async function take(): Promise<number> {
+		if (isBeside) {
+			await ask(MAKE, [name])
+			return 0
+		}
+		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs])
+		if (taken !== undefined) return taken.epoch
+		const [head] = await ask<Head>(HEAD, [name])
+		const who = head?.owner.replace(/#.*/, '') ?? 'unknown'
+		throw new StateError('locked', `the state in the database at ${host} is in use by another instance (${who})`)
+	}
+
+	function mustHavePlace(): Place {
+		if (lost !== null) throw lost
+		if (place === null) throw new Error('the journal is not open')
+		return place
+	}
+
+	function lose(): StateError {
+		lost ??= new StateError(
+			'lost',
+			'another instance has taken over the state while this one was paused or could not reach the database: ' +
+				'nothing was written, and the other instance continues',
+		)
+		if (renewal !== null) clearInterval(renewal)
+		listener?.lost(lost)
+		return lost
+	}
+
+	async function renew(): Promise<void> {
+		const { epoch } = mustHavePlace()
+		const [head] = await ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
+		if (head === undefined) throw lose()
+		if (head.seq > mustHavePlace().seq) await listener?.behind()
+	}
+
+	/** After a statement that moved nothing: null where an earlier try of it did. */
+	async function why(batch: string, { epoch, seq }: Place): Promise<Behind | null> {
+		const [head] = await ask<Head>(HEAD, [name])
+		if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch))) throw lose()
+		const [next] = await ask<{ batch: string }>('select batch from tracewatch.journal where name = $1 and seq = $2', [
+			name,
+			seq + 1,
+		])
+		if (next?.batch === batch || head.snapshot === batch) return null
+		return { behind: await linesAfter(seq) }
+	}
+
+	async function linesAfter(known: number): Promise<readonly JournalLine[]> {
+		const lines = await linesFrom(ask, name, known)
+		const last = lines.at(-1)?.seq ?? known
+		if (lines.length > 0 && lines[0]?.seq !== known + 1)
+			throw new StateError('lost', 'the state has changed too much meanwhile: nothing was written, try again')
+		place = { epoch: mustHavePlace().epoch, seq: last }
+		return lines.map(({ line }) => JSON.parse(line) as JournalLine)
+	}
+
+	async function compact(whole: Whole, rows: readonly HistoryEntry[] | null) {
+		const before = mustHavePlace()
+		const id = randomBytes(8).toString('hex')
+		const bytes = await writeParts(database, id, whole)
+		const advance = rows === null ? 0 : 1
+		const values = [name, writer, before.epoch, before.seq, id, '{"kept":null,"changes":[]}', ...columnsOf(rows ?? [])]
+		const moved = await ask(SWITCH, [...values, advance])
+		const behind = moved.length > 0 ? null : await why(id, before)
+		if (behind !== null) return behind
+		place = { ...before, seq: before.seq + advance }
+		journalBytes = 0
+		return { bytes }
+	}
+
+	return {
+		async acquire() {
+			await prepareTables(database)
+			const epoch = await take()
+			try {
+				if (!isBeside) await ask(TIDY, [name, owner, epoch])
+				const loaded = await load(database)
+				place = { epoch, seq: loaded.seq }
+				journalBytes = loaded.journalBytes
+				if (!isBeside) renewal = setInterval(() => void renew().catch(() => undefined), leaseMs / RENEWALS).unref()
+				return loaded
+			} catch (error) {
+				if (!isBeside) await ask(GIVE_BACK, [name, owner, epoch]).catch(() => undefined)
+				throw error
+			}
+		},
+		async append(line, rows) {
+			const before = mustHavePlace()
+			const batch = randomBytes(8).toString('hex')
+			const values = [name, writer, before.epoch, before.seq, batch, line, ...columnsOf(rows)]
+			const moved = await ask(APPEND, values)
+			const behind = moved.length > 0 ? null : await why(batch, before)
+			if (behind !== null) return behind
+			place = { ...before, seq: before.seq + 1 }
+			journalBytes += line.length
+			return { bytes: journalBytes }
+		},
+		compact,
+		behind: async () => await linesAfter(mustHavePlace().seq),
+		watch(caller) {
+			listener = caller
+		},
+		async keepHistory({ keepMs, clock, log, history }) {
+			if (!isBeside) stopForgetting = forgetRows(database, { keepMs, clock, log })
+			if (keepMs === 0) return null
+			// Each row is written with the line that brings it.
+			return { writtenTo: () => history().next - 1, wake: () => undefined, close: async () => undefined }
+		},
+		async close() {
+			if (renewal !== null) clearInterval(renewal)
+			await stopForgetting?.()
+			const { epoch } = place ?? {}
+			if (epoch !== undefined && !isBeside && lost === null)
+				await ask(GIVE_BACK, [name, owner, epoch]).catch((error) =>
+					log?.warn({ err: error }, 'the lease of this instance could not be released'),
+				)
+			await database.close()
+		},
+	}
+}
+
+interface LoadedRows extends Loaded {
+	/** Of the last line. */
+	readonly seq: number
+	/** An instance has the right to write. */
+	readonly isHeld: boolean
+}
+
+/** The whole state, while another instance may write. */
+async function load(database: Database): Promise<LoadedRows> {
+	const { name, host } = database
+	return await database.snapshot(async (ask) => {
+		const [head] = await ask<Head>(HEAD, [name])
+		const from = head?.snapshot_seq ?? 0
+		const { whole, size } = await readParts(ask, { name, host, id: head?.snapshot ?? '' })
+		const lines = await linesFrom(ask, name, from)
+		if ((lines.at(-1)?.seq ?? from) !== (head?.seq ?? 0) || lines.some(({ seq }, at) => seq !== from + 1 + at))
+			throw damaged(host, 'lines of its journal are missing')
+		return {
+			whole: await replayed(
+				whole,
+				lines.map(({ line }) => JSON.parse(line) as JournalLine),
+			),
+			seq: head?.seq ?? 0,
+			snapshotBytes: size,
+			journalBytes: lines.reduce((sum, { line }) => sum + line.length, 0),
+			isHeld: head?.is_held ?? false,
+		}
+	})
+}
+
+/** Reads the state without changing anything. Null when this database has none of this name. Throws StateError. */
+export async function peekPostgres(url: string): Promise<{ readonly whole: Whole; readonly isHeld: boolean } | null> {
+	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
+	try {
+		if (!(await hasTables(database.ask, database.host))) return null
+		const [head] = await database.ask<Head>(HEAD, [database.name])
+		return head === undefined || (head.seq === 0 && head.snapshot === '') ? null : await load(database)
+	} finally {
+		await database.close()
+	}
+}
+
+async function linesFrom(ask: Ask, name: string, known: number) {
+	const lines: { readonly seq: number; readonly line: string }[] = []
+	for (;;) {
+		const some = await ask<{ seq: number; line: string }>(LINES, [name, lines.at(-1)?.seq ?? known])
+		if (some.length === 0) return lines
+		lines.push(...some)
+	}
+}
+
+async function readParts(
+	ask: Ask,
+	{ name, host, id }: { readonly name: string; readonly host: string; readonly id: string },
+): Promise<{ readonly whole: Whole; readonly size: number }> {
+	if (id === '') return { whole: { state: emptyState, coverage: emptyCoverage }, size: 0 }
+	const parts: string[] = []
+	for (;;) {
+		const some = await ask<{ data: string }>(PARTS, [name, id, parts.length])
+		if (some.length === 0) break
+		parts.push(...some.map(({ data }) => data))
+	}
+	if (!parts[0]?.startsWith('[\n') || !parts.at(-1)?.endsWith('\n]'))
+		throw damaged(host, 'parts of its snapshot are missing')
+	const { whole } = await snapshotFormat.decodeLines(linesOf(parts))
+	return { whole, size: parts.reduce((sum, part) => sum + part.length, 0) }
+}
+
+/** A part ends with a whole record. */
+function* linesOf(parts: readonly string[]): Iterable<string> {
+	for (const part of parts) {
+		for (const line of part.split('\n')) {
+			const record = line.endsWith(',') ? line.slice(0, -1) : line
+			if (record !== '[' && record !== ']' && record !== '') yield record
+		}
+	}
+}
+
+/** Resolves to the size. A reader sees the parts when the head names them. */
+async function writeParts({ ask, name }: Database, id: string, whole: Whole): Promise<number> {
+	let [part, text, size] = [0, '', 0]
+	for (const piece of snapshotFormat.encode({ id, before: null, whole })) {
+		text += piece
+		if (text.length < PART_CHARS) continue
+		await ask(INSERT_PART, [name, id, part++, text])
+		size += text.length
+		text = ''
+	}
+	await ask(INSERT_PART, [name, id, part, text])
+	return size + text.length
+}
+
+function damaged(host: string, what: string): StateError {
+	return new StateError(
+		'damaged',
+		`the state in the database at ${host} is damaged: ${what}. Restore the database from a backup, or name another ` +
+			'one in `state`',
+	)
+}
