@@ -1,22 +1,23 @@
 /**
  * Blocks of which no book is kept are compared with the balances before and after them: each part of a backfill, and
- * without books the blocks in which a watched contract destroyed itself and the node names neither heir nor amount.
- * What that leaves open is reported as not proved.
+ * without books the blocks in which a contract destroyed itself and the node names neither heir nor amount, whichever
+ * contract it was, since any watch may be the heir. What that leaves open is reported as not proved.
  */
 
 import { draftOf } from '../audit/booksDraft.js'
 import { closeBooks } from '../audit/closeBooks.js'
 import { signalWithin } from '../base/waits/deadline.js'
+import { hasBlankEnd } from '../core/events/effective.js'
 import { movementsOf, summed } from '../core/ledger/books.js'
 import { noDifference } from '../core/reconcile/reconcile.js'
 import { announcedIn } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
-import type { Balances } from '../model/books.js'
+import type { Accounts, Balances } from '../model/books.js'
 import type { BlockRef, Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { NetworkState } from '../model/state.js'
 import type { UnprovedBlock } from '../model/token.js'
-import type { Backfill, WatchIndex } from '../model/watch.js'
+import type { Backfill } from '../model/watch.js'
 import { withProof } from './auditing/keepBooks.js'
 import type { Looked } from './conclude.js'
 import { reconcileWith } from './look/answers.js'
@@ -25,35 +26,32 @@ import type { PollConfig, PollPorts } from './pollSession.js'
 
 interface Unkept {
 	readonly part: Part
-	readonly addresses: readonly Address[]
+	/** Null: the watches of the network. */
+	readonly addresses: readonly Address[] | null
 	readonly why: 'backfill' | 'self-destruct'
 }
 
 /** Most addresses whose balances are compared: one request. */
 const MOST_ADDRESSES = 2_000
-/** Time limit for one part, since new blocks wait for the end of the poll. */
+/** Time limit for the proofs of one part, since new blocks wait for the end of the poll. */
 const MOST_MS = 4_000
 
 /** The balances after the last part of a backfill; its addresses are the same list until it ends. */
 const closings = new WeakMap<readonly Address[], { readonly hash: string; readonly balances: Balances }>()
 
 /** What balances must prove of a part that was looked at. Where books are kept, they prove new blocks. */
-export function toProve(
-	part: Part,
-	{ watches }: Pick<PollConfig, 'watches'>,
-	job: Backfill | undefined,
-	{ audit }: PollPorts,
-): readonly Unkept[] {
+export function toProve(part: Part, job: Backfill | undefined, { audit }: PollPorts): readonly Unkept[] {
 	if (job !== undefined) return [{ part, addresses: job.addresses, why: 'backfill' }]
 	if (audit?.auditor != null) return []
-	return [...blankEnds(part, watches)].flatMap(([number, addresses]) => {
+	const numbers = new Set(part.transactions.filter(hasBlankEnd).map(({ block }) => block.number))
+	return [...numbers].flatMap((number) => {
 		const last = part.blocks.get(number)
 		if (last === undefined) return []
 		const transactions = part.transactions.filter(({ block }) => block.number === number)
 		const blocks = new Map([[number, last]])
 		const span = { from: number, to: number }
 		const own = { ...part, span, last, parentHash: last.parentHash, blocks, transactions }
-		return [{ part: own, addresses: [...addresses], why: 'self-destruct' }]
+		return [{ part: own, addresses: null, why: 'self-destruct' }]
 	})
 }
 
@@ -72,33 +70,41 @@ export async function proved(
 	const announcements = own.length === 0 ? state.announcements : new Map([...state.announcements, ...own])
 	const unproved: UnprovedBlock[] = []
 	let difference = noDifference
+	const limits = { signal: signalWithin(MOST_MS, signal), outer: signal }
 	for (const one of unkept) {
-		const weighed = await weigh(one, { context, difference }, { ...state, announcements }, ports, signal)
+		const weighed = await weigh(one, { context, difference }, { ...state, announcements }, ports, limits)
 		difference = weighed.difference
 		unproved.push(...weighed.unproved)
 	}
 	return { part, context, difference, unproved }
 }
 
-/** The watched contracts, by block, whose self-destruct has neither heir nor amount. */
-function blankEnds({ transactions }: Part, watches: WatchIndex): ReadonlyMap<bigint, ReadonlySet<Address>> {
-	const ends = new Map<bigint, Set<Address>>()
-	for (const { block, frames, succeeded } of transactions) {
-		for (const { type, from, to, valueWei, error } of succeeded === false ? [] : frames) {
-			const isBlank = type === 'suicide' && error === null && valueWei === 0n && (to === null || BigInt(to) === 0n)
-			if (isBlank && from !== null && watches.has(from))
-				ends.set(block.number, (ends.get(block.number) ?? new Set()).add(from))
-		}
+/**
+ * The watches that may have been moved. Of many, those that another source names, which gives heir and amount of each
+ * self-destruct in the block; null where none does.
+ */
+async function movable(
+	{ span, last }: Part,
+	{ watches }: Pick<PollConfig, 'watches'>,
+	{ witnesses }: Pick<Accounts, 'witnesses'>,
+	signal: AbortSignal,
+): Promise<readonly Address[] | null> {
+	if (watches.size <= MOST_ADDRESSES) return [...watches.keys()]
+	for await (const { part } of witnesses(span, watches, signal)) {
+		if (part.last.hash !== last.hash || part.unread !== undefined || part.transactions.some(hasBlankEnd)) continue
+		const ends = part.transactions.flatMap(({ frames }) => frames.filter(({ type }) => type === 'suicide'))
+		const named = new Set(ends.flatMap(({ from, to }) => [from, to].filter((one) => one !== null)))
+		return [...named].filter((one) => watches.has(one))
 	}
-	return ends
+	return null
 }
 
 async function weigh(
-	{ part, addresses, why }: Unkept,
+	{ part, addresses: named, why }: Unkept,
 	{ context, difference: before }: Pick<Looked, 'context' | 'difference'>,
 	state: NetworkState,
 	ports: PollPorts,
-	outer: AbortSignal,
+	{ signal, outer }: { readonly signal: AbortSignal; readonly outer: AbortSignal },
 ): Promise<Required<Pick<Looked, 'difference' | 'unproved'>>> {
 	const { audit, chain } = ports
 	const { span, last } = part
@@ -106,10 +112,11 @@ async function weigh(
 	const nothing = { difference: before, unproved: [unproved(span.from, span.to)] }
 	if (audit === undefined || audit.accounts.isPrivate || part.unread !== undefined) return nothing
 	if (why === 'backfill' && audit.auditor === null) return nothing
-	if (addresses.length > MOST_ADDRESSES) return nothing
 	const { accounts } = audit
-	const signal = signalWithin(MOST_MS, outer)
 	try {
+		const addresses = named ?? (await movable(part, context, accounts, signal))
+		if (addresses === null || addresses.length > MOST_ADDRESSES) return nothing
+		if (addresses.length === 0) return { difference: before, unproved: [] }
 		const first = await refBefore(part, ports, signal)
 		if (first === null) return nothing
 		const known = closings.get(addresses)

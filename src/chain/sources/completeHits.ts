@@ -19,6 +19,7 @@ import type { Rpc, RpcCall } from '../rpc/rpc.js'
 import {
 	byPlace,
 	checkBlock,
+	isAskedFor,
 	keptOf,
 	matters,
 	placeKey,
@@ -164,7 +165,7 @@ function callsFor(hit: RowGroup, addresses: AddressSet): readonly RpcCall[] {
 }
 
 function isDeep(hit: RowGroup, addresses: AddressSet): boolean {
-	return hit.rows.some((row) => !isRoot(row) && matters(row.frame, addresses))
+	return hit.rows.some((row) => !isRoot(row) && isAskedFor(row.frame, addresses))
 }
 
 function isRoot(row: Row): boolean {

@@ -7,7 +7,7 @@ import { checkChain, type Ends, mayPayBetween, nothingBetween, readBetween } fro
 import { unknownCosts } from '../blocks/costs.js'
 import { payingBlocks } from '../blocks/withdrawals.js'
 import type { Rpc, RpcCall } from '../rpc/rpc.js'
-import { groupRows, matters, type RowGroup, touches } from '../traces/assemble.js'
+import { groupRows, isAskedFor, type RowGroup, touches } from '../traces/assemble.js'
 import { createEnteredNotes } from '../traces/entered.js'
 import { type Row, readRow } from '../traces/parityRows.js'
 import { createRowReader } from '../traces/rowReader.js'
@@ -114,7 +114,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				}
 				return groupRows(rows)
 			})
-			const hits = groups.filter(({ rows }) => rows.some(({ frame }) => matters(frame, addresses)))
+			const hits = groups.filter(({ rows }) => rows.some(({ frame }) => isAskedFor(frame, addresses)))
 			const found = await complete(rpc, { ends: { from: first, to: last }, hits, addresses }, signal)
 			const touched = entered.all()
 			return { span, last, parentHash, rows: count, ...found, ...(touched.length > 0 && { touched }) }

@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { isCalled, isLent } from '../../core/events/calls.js'
-import { mayCount } from '../../core/events/effective.js'
+import { isBlankEnd, mayCount } from '../../core/events/effective.js'
 import type { AddressSet, Frame, TxTrace } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { type Header, malformed, type Reading, unsettled } from '../wire/wire.js'
@@ -28,12 +28,17 @@ export function matters(frame: PlacelessFrame, addresses: AddressSet): boolean {
 	)
 }
 
+/** Whether the transaction of a filter's row is read. */
+export function isAskedFor(frame: PlacelessFrame, addresses: AddressSet): boolean {
+	return matters(frame, addresses) || isBlankEnd(frame)
+}
+
 /**
  * Whether a frame belongs into the book of one of the addresses, or is one of their calls. This includes a
- * self-destruct that moves nothing, because it may burn coins.
+ * self-destruct that moves nothing, because it may burn coins, and any without an heir, because it may have paid one.
  */
 function concerns(frame: PlacelessFrame, addresses: AddressSet): boolean {
-	return matters(frame, addresses) || (touches(frame, addresses) && frame.type === 'suicide')
+	return matters(frame, addresses) || (frame.type === 'suicide' && (touches(frame, addresses) || isBlankEnd(frame)))
 }
 
 /**

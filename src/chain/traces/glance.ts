@@ -73,12 +73,15 @@ function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTe
 		case 'selfdestruct': {
 			const [ended, heir] = [action.address ?? action.from, action.refundAddress ?? action.to]
 			const isReadable = isAddressLike(ended) && isAddressLike(heir) && (action.balance ?? action.value) != null
-			return !isReadable || isAsked(ended) || isAsked(heir)
+			// Without an heir, any watch may have been paid.
+			return !isReadable || heir === NO_HEIR || isAsked(ended) || isAsked(heir)
 		}
 		default:
 			return isAsked(action.from) || isAsked(action.to)
 	}
 }
+
+const NO_HEIR = `0x${'0'.repeat(40)}`
 
 function mayHaveMade(result: unknown, error: unknown, isAsked: AddressTest): boolean {
 	const made = isObject(result) ? result.address : undefined

@@ -64,6 +64,24 @@ export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
 	return reason === 'moved' || reason === 'created'
 }
 
+/**
+ * A self-destruct that names neither heir nor amount: some clients print one that moved coins like this. Which of
+ * the two it is, only balances or another trace show.
+ */
+export function isBlankEnd({ type, error, valueWei, to }: Omit<Frame, 'traceAddress'>): boolean {
+	return type === 'suicide' && error === null && valueWei === 0n && (to === null || to === NO_ADDRESS)
+}
+
+const NO_ADDRESS = `0x${'0'.repeat(40)}`
+
+/** Whether such a self-destruct happened in the transaction, with no failed frame above it. */
+export function hasBlankEnd(tx: TxTrace): boolean {
+	if (!tx.frames.some(isBlankEnd)) return false
+	for (const { frame, reason } of verdictsOf(tx))
+		if (isBlankEnd(frame) && (reason === 'no-value' || reason === 'to-itself')) return true
+	return false
+}
+
 /** The frames that really moved value or created a contract, in the order of the trace. */
 export function* effective(tx: TxTrace): Generator<Frame> {
 	if (tx.succeeded === false) return

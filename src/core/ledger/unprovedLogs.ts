@@ -50,8 +50,7 @@ const BACKFILL =
 	'no balances prove that no movement is missing; an archive node keeps that state, and proves them when the watch ' +
 	'is scanned again'
 const BLANK =
-	'a watched contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing ' +
-	'moved'
+	'a contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing ' + 'moved'
 const UNREAD = 'one endpoint has given them, and their headers do not rule it out; a second endpoint proves such blocks'
 const ONCE = 'no endpoint gives it again, most often since the node has pruned it; what was sent of it stands'
 const UNCOVERED =
