@@ -63,7 +63,7 @@ export interface RpcErrorFacts {
 	readonly wrongChainId?: string
 	/** The answer arrived completely, but its content cannot be true. The same request would not help. */
 	readonly content?: true
-	/** With `no-data`: the failure may be temporary; a retry may succeed. */
+	/** With `no-data` and `server`: the failure may be temporary; a retry may succeed. */
 	readonly forNow?: true
 }
 

@@ -35,7 +35,8 @@ export function createBlockFallback(clients: readonly SourceClient[]): BlockFall
 
 /**
  * Asks endpoints at the same time, the sources of one endpoint one after the other. Skips a source that is known to be
- * wrong. Resolves to the block as soon as a source gives it, else to the result of each source.
+ * wrong; where no other is left, it is asked only for how it fails, and its block is not taken. Resolves to the block
+ * as soon as a source gives it, else to the result of each source.
  */
 async function tryAll(
 	clients: readonly SourceClient[],
@@ -47,12 +48,12 @@ async function tryAll(
 	const outcomes: ClientOutcome[] = []
 	let found: Part | null = null
 	const ofEndpoint = async (own: readonly SourceClient[]) => {
-		const able: SourceClient[] = []
-		for (const client of own) {
-			const why = client.doubtful()
-			if (why === null) able.push(client)
-			else outcomes.push({ client: nameOf(client), result: 'unable', why })
-		}
+		const doubts = new Map(own.map((client) => [client, client.doubtful()]))
+		const trusted = own.filter((client) => doubts.get(client) === null)
+		const able = trusted.length > 0 ? trusted : own
+		const noteDoubt = (client: SourceClient) =>
+			outcomes.push({ client: nameOf(client), result: 'unable', why: doubts.get(client) ?? '' })
+		for (const client of own) if (!able.includes(client)) noteDoubt(client)
 		// Ask for the blocks around it first: a node that is busy with the failing block answers nothing else for a while.
 		const listen = (client: SourceClient) => listenTo(client, suspect, addresses, enough.signal)
 		const [first, ...others] = able
@@ -70,6 +71,10 @@ async function tryAll(
 				continue
 			}
 			const came = await tryClient(client, heard[index], { suspect, addresses, ms }, enough.signal)
+			if ('span' in came && able !== trusted) {
+				noteDoubt(client)
+				continue
+			}
 			if ('span' in came) {
 				found ??= came
 				enough.abort()
@@ -225,7 +230,8 @@ async function read(
 			const { unread = [], unreadLogs, last } = part
 			if (unreadLogs !== undefined) throw new RpcError(unreadLogs, { kind: 'no-data', endpoint })
 			if (unread.length === 0 || unread.length < last.txHashes.length) return part
-			throw new RpcError(`${endpoint}: ${whyUnread(unread)}`, { kind: 'server', endpoint })
+			const forNow = unread.some(({ mayPass }) => mayPass === true)
+			throw new RpcError(`${endpoint}: ${whyUnread(unread)}`, { kind: 'server', endpoint, ...(forNow && { forNow }) })
 		}
 		throw new RpcError(`${endpoint} gave no block ${number}`, { kind: 'no-data', endpoint })
 	}
@@ -281,9 +287,11 @@ function isOfAnswer(kind: RpcErrorKind): boolean {
 	return kind === 'malformed' || kind === 'no-data' || kind === 'unsettled'
 }
 
-/** It answered at once, and wrongly. */
-function isRead({ kind }: RpcError): boolean {
-	return kind === 'malformed' || kind === 'unsettled'
+/** It answered wrongly, or refused the request; it is neither down nor too slow. */
+function isRead({ kind, facts: { status, forNow } }: RpcError): boolean {
+	if (kind === 'malformed' || kind === 'unsettled') return true
+	if (kind === 'server') return forNow !== true && (status === undefined || status < 500)
+	return (kind === 'no-data' || kind === 'bad-params') && status !== undefined && status < 500
 }
 
 function isUnable({ kind }: RpcError): boolean {

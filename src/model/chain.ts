@@ -143,6 +143,8 @@ export interface UnreadTransaction {
 	readonly txHash: Hash
 	/** The node's refusal, in words. */
 	readonly why: string
+	/** The endpoint was too slow or failed itself, so that it says nothing about the transaction. */
+	readonly mayPass?: true
 }
 
 /** A block in which contracts ran code that may write their storage. */

@@ -109,6 +109,7 @@ export async function readAlone(
 			block: { number, hash },
 			txHash,
 			why: why?.message ?? 'it has no trace',
+			...(why !== null && isOfEndpoint(why) && { mayPass: true as const }),
 		})),
 	}
 }
@@ -175,6 +176,10 @@ async function askEach(rpc: Rpc, calls: readonly RpcCall[], signal: AbortSignal)
 
 function isAboutNow({ kind }: RpcError): boolean {
 	return kind === 'network' || kind === 'rate' || kind === 'quota' || kind === 'auth'
+}
+
+function isOfEndpoint({ kind, facts }: RpcError): boolean {
+	return kind === 'timeout' || (kind === 'server' && (facts.status ?? 0) >= 500)
 }
 
 async function settledByReceipt(
