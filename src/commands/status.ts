@@ -165,7 +165,8 @@ function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]):
 		failing.length === 0
 			? 'the daemon runs and is well'
 			: `the daemon runs; at present no message reaches ${failing.join(', ')}`
-	if (ok) yield running ? well : `${reason}`
+	if (ok && !running) yield `${reason}`
+	else if (ok) yield reason === null ? well : `${well}; ${reason}`
 	else if (reasons.length < 2) yield `NOT WELL: ${reason}`
 	else {
 		yield 'NOT WELL:'

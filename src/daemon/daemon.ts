@@ -90,7 +90,12 @@ async function runUntil(
 	}
 	const parts = await openParts({ ...options, observer, standBy: { signal, onWait: waiting }, onLost })
 	const { store, troubles, pollers, recipientsOf, closers } = parts
-	const inEffect: InEffect = { watches, loadedAtMs: startedAtMs, isRefused: config.refused !== undefined }
+	const inEffect: InEffect = {
+		watches,
+		loadedAtMs: startedAtMs,
+		isRefused: config.refused !== undefined,
+		isConfigChanged: false,
+	}
 	const vitals = createVitals({
 		...{ networks, pollers, recipientsOf, store, troubles, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
@@ -101,6 +106,7 @@ async function runUntil(
 		const health = createHealth({
 			...{ config, pollers, vitals, summary, failing },
 			isRefused: () => inEffect.isRefused,
+			isConfigChanged: () => inEffect.isConfigChanged,
 		})
 		// Only a folder needs the control channel: with a database, commands write to the state themselves.
 		if (statePlace.kind === 'folder') {

@@ -38,14 +38,14 @@ export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal)
 	}
 }
 
-/** Notifies receivers that edited watchlists are invalid, and that they are valid again. Never rejects. */
+/** Notifies receivers that edited watchlists are wrong, and that they are right again, once each. Never rejects. */
 export interface Refusals {
-	/** Sends the notice, once for each revision of the files, also across restarts. */
-	refused(revision: string, words: string): Promise<void>
-	/**
-	 * Notifies the receivers of earlier notices that the watchlists are valid again; sends nothing if there were none.
-	 */
+	/** Sends the notice, unless one was sent since the watchlists were last right, also by an earlier run. */
+	refused(words: string): Promise<void>
+	/** Notifies the receivers of the notice that the watchlists are right again; sends nothing if there was none. */
 	accepted(watches: number): Promise<void>
+	/** Sends the notice again if it could not be posted. */
+	look(): Promise<void>
 }
 
 export interface RefusalOptions {
@@ -53,64 +53,60 @@ export interface RefusalOptions {
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
 	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
-	readonly store: Pick<Store, 'post'>
+	readonly store: Pick<Store, 'post' | 'summary'>
 	/** Includes troubles that an earlier run announced and did not end. */
 	readonly troubles: TroubleBook
 	readonly log: Log
 }
 
-const mostWords = 500
-const remedy = '. To do: correct what is named and save; no restart is needed'
+const MOST_WORDS = 500
+const REMEDY = '. To do: correct what is named and save; no restart is needed'
 
 export function createRefusals(options: RefusalOptions): Refusals {
 	const { config, recipientsOf, receiversOf, store, troubles, log } = options
-	/** Revisions announced since the watchlists were last valid. */
-	const said = new Set<string>()
+	/** Words on the watchlists on disk; null: they are right. */
+	let wrong: string | null = null
 	const open = () => troubles.current().open.filter(isRefusal)
 
-	function deliveriesOf(
-		all: readonly NetworkTrouble[],
-		notice: Pick<SystemNotice, 'type' | 'reason'>,
-		sinceMs?: number,
-	) {
+	async function post(notice: Pick<SystemNotice, 'type' | 'reason' | 'ends'>): Promise<void> {
 		const posting = { recipientsOf, nowMs: Date.now(), digest: sha256 }
-		const ends = notice.type === 'system.recovered' ? { ends: 'refused' as const } : {}
-		return all.flatMap(({ network, chainId, receivers, sinceMs: own }) => {
-			const named = { ...notice, ...ends, network, chainId, checkpoint: null, head: null, sinceMs: sinceMs ?? own }
-			return systemDeliveries(named, receivers, posting)
+		const { networks } = await store.summary()
+		const deliveries = open().flatMap(({ network, chainId, receivers, sinceMs }) => {
+			const state = networks.get(network)
+			const head = state?.seen === undefined ? null : BigInt(state.seen.head)
+			const place = { network, chainId, sinceMs, checkpoint: state?.checkpoint.number ?? null, head }
+			return systemDeliveries({ ...notice, ...place }, receivers, posting)
 		})
+		await store.post(deliveries)
 	}
 
-	async function notifyRefused(revision: string, words: string): Promise<void> {
-		if (said.has(revision)) return
-		said.add(revision)
-		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${words}`
-		const { timesAccepted } = troubles.current()
-		// Derives the id from the edit: an edit announced again has the same id, unless it was corrected in between.
-		const seed = timesAccepted === 0 ? revision : `${revision} ${timesAccepted}`
-		const sinceMs = Number.parseInt(sha256(seed).slice(0, 12), 16)
+	async function announce(): Promise<void> {
+		if (wrong === null || open().some(({ announced }) => announced)) return
+		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${wrong}`
 		try {
-			// Record the trouble before announcing it: after a kill in between, the next run sends an end without a
-			// beginning, which is better than no end.
-			const now = troublesOf(config.networks, receiversOf, sinceMs)
+			// Record the trouble before announcing it: after a kill in between, the next run announces it under the same
+			// id, or sends an end without a beginning, which is better than no end.
 			await troubles.change((before) =>
-				before.open.some(isRefusal) ? before : { ...before, open: [...before.open, ...now] },
+				before.open.some(isRefusal)
+					? before
+					: { ...before, open: [...before.open, ...begun(config.networks, receiversOf, before.timesAccepted)] },
 			)
-			const notice = { type: 'system.refused', reason: `${reason.slice(0, mostWords)}${remedy}` } as const
-			await store.post(deliveriesOf(open(), notice, sinceMs))
+			await post({ type: 'system.refused', reason: `${reason.slice(0, MOST_WORDS)}${REMEDY}` })
+			await troubles.change((before) => ({
+				...before,
+				open: before.open.map((trouble) => (isRefusal(trouble) ? { ...trouble, announced: true } : trouble)),
+			}))
 		} catch (error) {
-			said.delete(revision)
 			log.error({ err: error }, 'the receivers cannot be notified that the watchlists are wrong')
 		}
 	}
 
-	async function notifyAccepted(watches: number): Promise<void> {
-		said.clear()
+	async function announceEnd(watches: number): Promise<void> {
 		if (open().length === 0) return
 		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
 		const reason = `the watchlists are right again and in effect: ${many}`
 		try {
-			await store.post(deliveriesOf(open(), { type: 'system.recovered', reason }))
+			await post({ type: 'system.recovered', ends: 'refused', reason })
 			await troubles.change(({ open, timesAccepted }) => ({
 				open: open.filter((trouble) => !isRefusal(trouble)),
 				timesAccepted: timesAccepted + 1,
@@ -127,8 +123,17 @@ export function createRefusals(options: RefusalOptions): Refusals {
 		return before
 	}
 	return {
-		refused: (revision, words) => inTurn(() => notifyRefused(revision, words)),
-		accepted: (watches) => inTurn(() => notifyAccepted(watches)),
+		refused: (words) =>
+			inTurn(() => {
+				wrong = words
+				return announce()
+			}),
+		accepted: (watches) =>
+			inTurn(() => {
+				wrong = null
+				return announceEnd(watches)
+			}),
+		look: () => inTurn(announce),
 	}
 }
 
@@ -137,15 +142,17 @@ function isRefusal(trouble: Trouble): trouble is NetworkTrouble {
 }
 
 /** Lists each receiver once, in its first network. */
-function troublesOf(
+function begun(
 	networks: readonly NetworkSettings[],
 	receiversOf: RefusalOptions['receiversOf'],
-	sinceMs: number,
+	timesAccepted: number,
 ): readonly NetworkTrouble[] {
 	const reached = new Set<string>()
+	// Two troubles of one millisecond have different ids, too.
+	const sinceMs = Date.now() + timesAccepted
 	return networks.map(({ name: network, chainId }) => {
 		const receivers = receiversOf(network).filter((name) => !reached.has(name))
 		for (const name of receivers) reached.add(name)
-		return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: true }
+		return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: false }
 	})
 }

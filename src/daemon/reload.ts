@@ -2,12 +2,14 @@ import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
 import { type Following, followWatchlists } from '../config/watchlists/followWatchlists.js'
+import { fileDigest } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
+import { CONFIG_CHANGED } from './health/health.js'
 import { receiversOf } from './openNetwork.js'
 import type { Parts } from './parts.js'
 import { createKeepGood, createRefusals, type KeepGood, type Refusals } from './refused.js'
@@ -20,6 +22,8 @@ export interface InEffect {
 	loadedAtMs: number
 	/** The files as last read are invalid; earlier watches stay in effect. */
 	isRefused: boolean
+	/** tracewatch.yaml on disk is another one than this program has read. */
+	isConfigChanged: boolean
 	/** What the last reload changed; absent before the first. */
 	changed?: WatchChanges
 }
@@ -34,6 +38,9 @@ export interface EditOptions {
 	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }
+
+/** How often a notice that could not be posted is tried again. */
+const LOOK_MS = 10_000
 
 /**
  * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
@@ -51,21 +58,32 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		void refusals.accepted(config.watches.length)
 	} else {
 		metrics.reloaded(false)
-		void refusals.refused(lists.revision(), config.refused.map(formatProblem).join('; '))
+		void refusals.refused(config.refused.map(formatProblem).join('; '))
 	}
 	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
+	const looking = setInterval(() => void refusals.look(), LOOK_MS)
 	const offHangup = options.onHangup(() => void reload('SIGHUP'))
 	const { paths, revision } = lists
 	await Promise.all([
 		watchFiles({ paths, revision, onChange: () => void reload('a watchlist changed'), signal }),
-		watchFiles({ paths: () => [config.path], onChange: () => warnOfChange(config, log), signal }),
+		followConfig(options, signal),
 	])
 	offHangup()
+	clearInterval(looking)
 }
 
-/** Warn that the configuration changed on disk: a successful reload of the watchlists does not apply it. */
-function warnOfChange({ path }: Config, log: Log): void {
-	log.warn({ file: path }, 'the configuration has changed, which takes effect with a restart; `tracewatch check` first')
+/** A reload does not apply an edited tracewatch.yaml: notes and logs that a restart is needed. */
+async function followConfig({ config: { path }, inEffect, log }: EditOptions, signal: AbortSignal): Promise<void> {
+	try {
+		const first = await fileDigest(path, signal)
+		const note = async () => {
+			inEffect.isConfigChanged = (await fileDigest(path, signal)) !== first
+			if (inEffect.isConfigChanged) log.warn({ file: path }, CONFIG_CHANGED)
+		}
+		await watchFiles({ paths: () => [path], onChange: () => void note().catch(() => undefined), signal })
+	} catch (error) {
+		if (!signal.aborted) throw error
+	}
 }
 
 interface ReloadParts extends Omit<EditOptions, 'onHangup'> {
@@ -113,7 +131,7 @@ function createReload(
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
-			await refusals.refused(lists.revision(), words.replaceAll('\n', '; '))
+			await refusals.refused(words.replaceAll('\n', '; '))
 		} finally {
 			letYoungGrow()
 		}

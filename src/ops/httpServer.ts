@@ -17,7 +17,7 @@ export interface Health {
 	readonly ok: boolean
 	/** The most serious problem in one word; default: `ok` or `stalled`. */
 	readonly status?: string
-	/** The reason in one sentence; null while `ok`. */
+	/** The reason in one sentence, also of what is no fault; null: there is nothing to say. */
 	readonly reason: string | null
 	readonly networks: readonly NetworkHealth[]
 }
@@ -164,9 +164,14 @@ function inLines(version: string, { ok, reason, networks }: Health): string {
 			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
 		)
 	})
-	return [`tracewatch ${version}: ${ok ? 'watching normally' : reason}`, ...lines, '', '/metrics', '/healthz', ''].join(
-		'\n',
-	)
+	return [
+		`tracewatch ${version}: ${ok ? `watching normally${reason === null ? '' : `; ${reason}`}` : reason}`,
+		...lines,
+		'',
+		'/metrics',
+		'/healthz',
+		'',
+	].join('\n')
 }
 
 function headless({ headUnknownSince }: NetworkHealth): string {

@@ -27,7 +27,8 @@ export function standingOf(health: Health, summary: StateSummary | null): Standi
 	const troubles = [...reasons, ...receiversInTrouble(summary, reasons)]
 	const isStalled = !health.ok && (health.status ?? 'stalled') === 'stalled'
 	if (isStalled) return { state: 'not-watching', words: notWatching(health), troubles }
-	if (troubles.length > 0) return { state: 'degraded', words: 'Degraded', troubles }
+	// A reason while it is well is no fault.
+	if (troubles.length > (health.ok ? reasons.length : 0)) return { state: 'degraded', words: 'Degraded', troubles }
 	return { state: 'watching', words: 'Watching normally', troubles }
 }
 

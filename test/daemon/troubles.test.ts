@@ -29,7 +29,12 @@ function place(configured = ['hook']) {
 		left -= 1
 		return await act()
 	}
-	const store = { post: (all: readonly Delivery[]) => write(() => void posted.push(...all)) } as unknown as Store
+	const summary = async () => ({
+		networks: new Map([['ethereum', { checkpoint: { number: 137n }, seen: { head: 138 } }]]),
+		receivers: new Map(),
+	})
+	const post = (all: readonly Delivery[]) => write(() => void posted.push(...all))
+	const store = { post, summary } as unknown as Store
 	return {
 		posted,
 		said: () => posted.map(({ message }) => message.type),
@@ -112,18 +117,21 @@ test('behavior: a stall of a network that is gone is ended, and receivers that a
 	expect(other.said()).toEqual(['system.stalled'])
 })
 
-test('default: a refusal that ends while no daemon runs is ended by the next, and is news again', async () => {
+test('default: seven wrong saves over a restart are one message, its end is one, the next is news again', async () => {
 	const { start, posted, said } = place()
 	const first = await start()
-	await first.refusals.refused('a', 'wrong')
+	for (const save of ['one', 'two', 'three', 'one']) await first.refusals.refused(save)
 	const second = await start()
+	for (const save of ['one', 'four', 'five']) await second.refusals.refused(save)
+	await second.refusals.look()
 	await second.refusals.accepted(3)
 	await second.refusals.accepted(3)
 	expect(said()).toEqual(['system.refused', 'system.recovered'])
 	const [refused, recovered] = posted.map(({ message }) => message.data)
+	expect(refused).toMatchObject({ reason: expect.stringContaining(': one. To do'), checkpoint: 137, head: 138 })
 	expect(recovered).toMatchObject({ ends: 'refused', id: refused?.id.replace('system_refused', 'system_recovered') })
 	// The same files, wrong once more: a receiver that drops repetitions must not drop this.
-	await (await start()).refusals.refused('a', 'wrong')
+	await (await start()).refusals.refused('one')
 	expect(posted.at(-1)?.message.type).toBe('system.refused')
 	expect(posted.at(-1)?.id).not.toBe(posted[0]?.id)
 })
@@ -135,7 +143,7 @@ test('behavior: killed at any write, what was announced is ended, under one id e
 		first.report(5n)
 		pass(11 * minute)
 		await first.vitals.check()
-		await first.refusals.refused('a', 'wrong')
+		await first.refusals.refused('wrong')
 		first.report(6n)
 		await first.vitals.check()
 		await first.refusals.accepted(1)

@@ -41,7 +41,7 @@ test(`behavior: ${count} deliveries on their way`, { timeout: 300_000 }, async (
 	try {
 		const facts = createPageFacts({
 			...{ config, version: '1.2.3', startedAtMs: Date.now(), history, notes: createPageNotes() },
-			inEffect: () => ({ watches: config.watches, loadedAtMs: Date.now(), isRefused: false }),
+			inEffect: () => ({ watches: config.watches, loadedAtMs: Date.now(), isRefused: false, isConfigChanged: false }),
 			store: parts.store,
 			health: async () => ({ ok: true, reason: null, networks: [] }),
 		})

@@ -1,19 +1,7 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import {
-	hookServer,
-	other,
-	polled,
-	settings,
-	siteOf,
-	startWatching,
-	stranger,
-	told,
-	treasury,
-	vault,
-	watchlist,
-} from './site.js'
+import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 
@@ -54,16 +42,35 @@ describe('edits beside a running daemon', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and that is reported', async () => {
-		const { hook, here, running } = await startWatching(node.url, {
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
-		})
-		here.write('tracewatch.yaml', 'networks: []\n')
-		const line = await running.line(({ msg }) => msg.startsWith('the configuration has changed'))
+	test('behavior: an edited tracewatch.yaml changes nothing until a restart, and all places say so', async () => {
+		const hook = await hookServer()
+		const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n')
+		const here = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': watchlist([`{address: ${vault}}`]) })
+		const running = here.start(['run'])
+		const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
+		await polled(running)
+		const words = 'configuration changed on disk: run `tracewatch check`, then restart'
+		const url = `http://127.0.0.1:${String(port)}`
+		const found = async () => {
+			const status = await here.run(['status'])
+			const health = await fetch(`${url}/healthz`)
+			const { reason } = (await health.json()) as { readonly reason: string | null }
+			const page = await (await fetch(url)).text()
+			const says = [status.stdout, reason ?? '', page].map((each) => each.replaceAll('&#96;', '`').includes(words))
+			// It is no fault.
+			expect([status.code, health.status, page.includes('Watching normally')]).toEqual([0, 200, true])
+			return says
+		}
+		expect(await found()).toEqual([false, false, false])
+		here.write('tracewatch.yaml', `${text}history: 30d\n`)
+		const line = await running.line(({ msg }) => msg === words)
 		expect(line).toMatchObject({ level: 'warn', file: join(here.folder, 'tracewatch.yaml') })
-		expect(line.msg).toContain('restart')
+		expect(await found()).toEqual([true, true, true])
 		await node.send({ from: treasury, to: vault, valueWei: 4n })
 		await hook.until(1)
+		// Undone, it is no change.
+		here.write('tracewatch.yaml', text)
+		await expect.poll(found, { timeout: 15_000 }).toEqual([false, false, false])
 		expect((await running.stop()).code).toBe(0)
 	})
 })

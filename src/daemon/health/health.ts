@@ -21,7 +21,7 @@ export interface Health {
 	readonly ok: boolean
 	/** The most severe trouble in one word; default: `ok` or `stalled`. */
 	readonly status?: HealthStatus
-	/** The reason in one sentence; null while nothing is wrong. */
+	/** The reason in one sentence, also of what is no fault; null while there is nothing to say. */
 	readonly reason: string | null
 	/** The same reasons, one by one. */
 	readonly reasons?: readonly string[]
@@ -43,6 +43,8 @@ export interface HealthOptions {
 	readonly summary: () => Promise<StateSummary>
 	/** Whether the watchlists on disk are invalid and older ones are in effect. */
 	readonly isRefused: () => boolean
+	/** Whether tracewatch.yaml on disk is not the one in effect. Default: it is. */
+	readonly isConfigChanged?: () => boolean
 	/** Default: no receiver counts as failing. */
 	readonly failing?: Pick<FailingReceivers, 'reasons'>
 	/** The monotonic clock of the pollers. */
@@ -58,6 +60,7 @@ export function createHealth({
 	vitals,
 	summary,
 	isRefused,
+	isConfigChanged = () => false,
 	failing,
 	steady = steadyClock,
 	clock = Date.now,
@@ -88,7 +91,7 @@ export function createHealth({
 			)),
 			refused: isRefused() ? [wrongEdit] : [],
 		}
-		const all = [...new Set(Object.values(troubles).flat())]
+		const all = [...new Set([...Object.values(troubles).flat(), ...(isConfigChanged() ? [CONFIG_CHANGED] : [])])]
 		const mostSevere = bySeverity.find((each) => troubles[each].length > 0)
 		const reason = all.length === 0 ? null : all.join('; ')
 		const status = mostSevere ?? 'ok'
@@ -97,6 +100,9 @@ export function createHealth({
 }
 
 const bySeverity = ['stalled', 'degraded', 'gap', 'undelivered', 'refused'] as const
+
+/** No fault: what is in effect goes on. */
+export const CONFIG_CHANGED = 'configuration changed on disk: run `tracewatch check`, then restart'
 
 const wrongEdit =
 	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
