@@ -35,13 +35,11 @@ verify() {
 }
 
 # The daemon, and an instance of it: without a name, a template cannot be verified.
-lay() {
-	for name in tracewatch tracewatch@one; do
-		mkdir -p "$copy/$1/$name.service.d"
-		sed "s#/usr/local/bin/tracewatch#$copy/program#" "$units/tracewatch.service" >"$copy/$1/$name.service"
-	done
-	cp "$units/tracewatch@.service.d/instance.conf" "$copy/$1/tracewatch@one.service.d/"
-}
+for name in tracewatch tracewatch@one; do
+	mkdir -p "$copy/$name.service.d"
+	sed "s#/usr/local/bin/tracewatch#$copy/program#" "$units/tracewatch.service" >"$copy/$name.service"
+done
+cp "$units/tracewatch@.service.d/instance.conf" "$copy/tracewatch@one.service.d/"
 
 # The score depends on the unit and its drop-ins only.
 score() {
@@ -52,20 +50,9 @@ score() {
 	fi
 }
 
-lay plain
-for unit in "$copy"/plain/*.service; do
+for unit in "$copy"/*.service; do
 	verify "$(basename "$unit")" "$unit"
 	score "$(basename "$unit")" "$unit"
 done
 
-if [ "$version" -ge 253 ]; then
-	lay notify
-	for name in tracewatch tracewatch@one; do
-		cp "$units/50-notify-fd.conf" "$copy/notify/$name.service.d/"
-		verify "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"
-		score "$name.service with 50-notify-fd.conf" "$copy/notify/$name.service"
-	done
-else
-	echo "note    50-notify-fd.conf is for systemd 253 and newer; this is $version"
-fi
 exit $failed

@@ -72,7 +72,7 @@ function shortestStall({ networks }: Config): number {
 }
 
 async function sayStatus({ health, notifier, summary, pollers, config }: ServiceOptions): Promise<void> {
-	if (notifier.way === 'none') return
+	if (!notifier.isOn) return
 	const { networks, reason } = await health()
 	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
 	// An unreadable state is part of the reason; do not keep showing the old line.

@@ -1,16 +1,12 @@
 import { spawn } from 'node:child_process'
-import { writeSync } from 'node:fs'
 import { fitWords } from '../base/text/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
 /** Notifies the service manager (sd_notify(3)). Without a service manager every method does nothing. */
 export interface Notifier {
-	/**
-	 * How messages are sent: through a socket that the manager opened, through the program `systemd-notify`, or not at
-	 * all.
-	 */
-	readonly way: 'socket' | 'helper' | 'none'
+	/** Whether there is a service manager. */
+	readonly isOn: boolean
 	/** `watchdog` must be called at least this often, in milliseconds; null when the watchdog is off. */
 	readonly watchdogMs: number | null
 	/** The start or a reload is complete. */
@@ -31,48 +27,36 @@ export interface NotifierOptions {
 	readonly pid: number
 	readonly log: Log
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** The first file descriptor that systemd passes. Always 3; tests use another. */
-	readonly firstFd?: number
 }
 
 /**
- * Node cannot open Unix datagram sockets. systemd 253 and newer can open one for the service: with
- * `OpenFile=/run/systemd/notify:notify` in the unit it passes a connected socket, and one write is one message.
- * Otherwise the program `systemd-notify` sends each message, which takes about 15 ms; the unit must then have
- * `NotifyAccess=all`.
+ * Node cannot open Unix datagram sockets: the program `systemd-notify` sends each message, in about 15 ms. The unit
+ * must have `NotifyAccess=all`.
  */
-export function createNotifier({ env, pid, log, scrubber, firstFd = 3 }: NotifierOptions): Notifier {
-	const fd = socketFrom(env, pid, firstFd)
-	const way = fd !== null ? 'socket' : env.NOTIFY_SOCKET ? 'helper' : 'none'
-	const queue = createQueue((lines) => (fd !== null ? write(fd, lines) : runHelper(lines, env)), log)
+export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): Notifier {
+	const isOn = Boolean(env.NOTIFY_SOCKET)
+	const queue = createQueue((lines) => runHelper(lines, env), log)
 	let shown: string | null = null
 
 	const inLine = (text: string) => fitWords(oneLine(scrubber.clean(text)))
 	const say = (lines: readonly string[], status?: string) => {
-		if (way === 'none') return
+		if (!isOn) return
 		if (status !== undefined) shown = inLine(status)
 		queue.add(status === undefined ? lines : [...lines, `STATUS=${shown}`])
 	}
 	return {
-		way,
-		watchdogMs: way === 'none' ? null : watchdogFrom(env, pid),
+		isOn,
+		watchdogMs: isOn ? watchdogFrom(env, pid) : null,
 		ready: (status) => say(['READY=1'], status),
 		status(text) {
 			if (inLine(text) !== shown) say([], text)
 		},
 		watchdog: () => say(['WATCHDOG=1']),
-		// Without this timestamp, `systemctl reload` may wait for another reload.
+		// `Type=notify-reload` needs the timestamp.
 		reloading: () => say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`]),
 		stopping: (status) => say(['STOPPING=1'], status),
 		flush: () => queue.drained(),
 	}
-}
-
-/** The descriptor named `notify` among those that systemd passed to this process (sd_listen_fds(3)). */
-function socketFrom(env: NodeJS.ProcessEnv, pid: number, firstFd: number): number | null {
-	if (env.LISTEN_PID !== String(pid)) return null
-	const index = (env.LISTEN_FDNAMES ?? '').split(':').indexOf('notify')
-	return index >= 0 && index < Number(env.LISTEN_FDS) ? firstFd + index : null
 }
 
 /** `WATCHDOG_USEC` in milliseconds; null when it is absent or meant for another process (sd_watchdog_enabled(3)). */
@@ -82,7 +66,7 @@ function watchdogFrom(env: NodeJS.ProcessEnv, pid: number): number | null {
 }
 
 /** Sends messages in order, one at a time. Only the first failure is logged. */
-function createQueue(send: (lines: readonly string[]) => Promise<void> | void, log: Log) {
+function createQueue(send: (lines: readonly string[]) => Promise<void>, log: Log) {
 	let last = Promise.resolve()
 	let waiting: (readonly string[])[] = []
 	let logged = false
@@ -107,10 +91,6 @@ function createQueue(send: (lines: readonly string[]) => Promise<void> | void, l
 		},
 		drained: () => last,
 	}
-}
-
-function write(fd: number, lines: readonly string[]): void {
-	writeSync(fd, lines.join('\n'))
 }
 
 /**

@@ -20,7 +20,7 @@ async function start(pending: () => number) {
 		config: { http: null, heartbeatUrl: null, networks: [{ stallAfterMs: null }] },
 		pollers: [],
 		vitals: { check: async () => {}, isWell: () => true },
-		notifier: { way: 'socket', watchdogMs: null, status: (text: string) => void said.push(text) },
+		notifier: { isOn: true, watchdogMs: null, status: (text: string) => void said.push(text) },
 		summary: async () => ({ receivers: new Map([['hook', { pending: pending() }]]) }),
 		log: silent,
 		closers: { add: (close: () => unknown) => void closers.push(close) },

@@ -1,4 +1,4 @@
-import { chmodSync, closeSync, openSync, readFileSync, writeFileSync } from 'node:fs'
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Log } from '../../src/model/ports.js'
@@ -23,28 +23,17 @@ beforeEach(() => {
 	warnings = []
 })
 
-/** A notifier whose socket is a file: what it sends can be read there. */
-function onSocket(env: NodeJS.ProcessEnv = {}) {
-	const path = join(folder, 'socket')
-	const fd = openSync(path, 'a')
-	const names = { LISTEN_PID: '42', LISTEN_FDS: '2', LISTEN_FDNAMES: 'other:notify', ...env }
-	const notifier = createNotifier({ env: names, pid: 42, log, scrubber, firstFd: fd - 1 })
-	return {
-		notifier,
-		async sent() {
-			await notifier.flush()
-			return readFileSync(path, 'utf8')
-		},
-		close: () => closeSync(fd),
-	}
-}
-
 /** A notifier whose `systemd-notify` writes down what it was called with. */
-function onHelper(script = 'printf "%s\\n" "$NOTIFY_SOCKET" "$@" >> "$0.calls"') {
+function onHelper(script = 'printf "%s\\n" "$NOTIFY_SOCKET" "$@" >> "$0.calls"', more: NodeJS.ProcessEnv = {}) {
 	const path = join(folder, 'systemd-notify')
 	writeFileSync(path, `#!/bin/sh\n${script}\n`)
 	chmodSync(path, 0o755)
-	const env = { NOTIFY_SOCKET: '/run/systemd/notify', PATH: `${folder}:/usr/bin:/bin`, SMTP_URL: 'not for children' }
+	const env = {
+		NOTIFY_SOCKET: '/run/systemd/notify',
+		PATH: `${folder}:/usr/bin:/bin`,
+		SMTP_URL: 'not for children',
+		...more,
+	}
 	const notifier = createNotifier({ env, pid: 42, log, scrubber })
 	return {
 		notifier,
@@ -61,62 +50,38 @@ describe('createNotifier', () => {
 		notifier.ready('polling')
 		notifier.watchdog()
 		await notifier.flush()
-		expect(notifier.way).toBe('none')
+		expect(notifier.isOn).toBe(false)
 		expect(notifier.watchdogMs).toBeNull()
 	})
 
-	test('default: writes to the socket that systemd opened', async () => {
-		const { notifier, sent, close } = onSocket()
-		expect(notifier.way).toBe('socket')
-		notifier.ready('polling 2 networks')
-		expect(await sent()).toBe('READY=1\nSTATUS=polling 2 networks')
-		notifier.watchdog()
-		expect(await sent()).toContain('2 networksWATCHDOG=1')
-		notifier.stopping('bye')
-		expect(await sent()).toMatch(/STOPPING=1\nSTATUS=bye$/)
-		close()
-	})
-
 	test('behavior: a reload begins with the time of the monotonic clock', async () => {
-		const { notifier, sent, close } = onSocket()
+		const { notifier, calls } = onHelper()
 		const beforeUsec = process.hrtime.bigint() / 1000n
 		notifier.reloading()
-		const usec = BigInt(/^RELOADING=1\nMONOTONIC_USEC=(\d+)$/.exec(await sent())?.[1] ?? 0)
+		const [call = ''] = await calls()
+		const usec = BigInt(/^RELOADING=1\nMONOTONIC_USEC=(\d+)\n$/.exec(call)?.[1] ?? 0)
 		expect(usec).toBeGreaterThanOrEqual(beforeUsec)
 		expect(usec).toBeLessThanOrEqual(process.hrtime.bigint() / 1000n)
-		close()
 	})
 
 	test('behavior: the same status is sent once', async () => {
-		const { notifier, sent, close } = onSocket()
+		const { notifier, calls } = onHelper()
 		notifier.ready('a')
 		notifier.status('a')
 		notifier.status('b')
 		notifier.status('b')
-		expect(await sent()).toBe('READY=1\nSTATUS=aSTATUS=b')
-		close()
+		expect(await calls()).toEqual(['READY=1\nSTATUS=a\n', 'STATUS=b\n'])
 	})
 
 	test('behavior: a status holds no secret and cannot begin another message', async () => {
-		const { notifier, sent, close } = onSocket()
+		const { notifier, calls } = onHelper()
 		notifier.status('https://x/k3y-of-an-endpoint refused\nMAINPID=1\u202e')
-		expect(await sent()).toBe('STATUS=https://x/[secret] refused MAINPID=1 ')
-		close()
+		expect(await calls()).toEqual(['STATUS=https://x/[secret] refused MAINPID=1 \n'])
 	})
 
-	test.each([
-		['for another process', { LISTEN_PID: '41' }],
-		['that is named otherwise', { LISTEN_FDNAMES: 'a:b' }],
-		['that was not passed', { LISTEN_FDS: '1' }],
-	])('behavior: a socket %s is left alone', (_, env) => {
-		const { notifier, close } = onSocket(env)
-		expect(notifier.way).toBe('none')
-		close()
-	})
-
-	test('behavior: without a socket the helper is called, in order, with nothing of our environment', async () => {
+	test('default: the helper is called, in order, with nothing of our environment', async () => {
 		const { notifier, calls } = onHelper('printf "%s\\n" "$NOTIFY_SOCKET" "$@" "$SMTP_URL" >> "$0.calls"')
-		expect(notifier.way).toBe('helper')
+		expect(notifier.isOn).toBe(true)
 		notifier.ready('polling')
 		notifier.reloading()
 		notifier.ready()
@@ -173,15 +138,6 @@ describe('createNotifier', () => {
 		expect(warnings).toHaveLength(1)
 	})
 
-	test('error: a socket that is closed is reported once', async () => {
-		const { notifier, close } = onSocket()
-		close()
-		notifier.ready()
-		notifier.stopping()
-		await notifier.flush()
-		expect(warnings).toHaveLength(1)
-	})
-
 	test.each([
 		[{ WATCHDOG_USEC: '120000000' }, 120_000],
 		[{ WATCHDOG_USEC: '120000000', WATCHDOG_PID: '42' }, 120_000],
@@ -190,8 +146,6 @@ describe('createNotifier', () => {
 		[{ WATCHDOG_USEC: 'soon' }, null],
 		[{}, null],
 	])('behavior: %o makes a watchdog of %s ms', (env, expected) => {
-		const { notifier, close } = onSocket(env)
-		expect(notifier.watchdogMs).toBe(expected)
-		close()
+		expect(onHelper('', env).notifier.watchdogMs).toBe(expected)
 	})
 })

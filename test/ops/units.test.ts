@@ -14,7 +14,7 @@ const daemon = linesOf('tracewatch.service')
 
 describe('the units', () => {
 	test('behavior: every line of every unit stands below a reason', () => {
-		for (const name of ['tracewatch.service', '50-notify-fd.conf', 'tracewatch@.service.d/instance.conf']) {
+		for (const name of ['tracewatch.service', 'tracewatch@.service.d/instance.conf']) {
 			const blocks = read(name).split('\n\n')
 			const bare = blocks.filter((block) => !block.includes('#') && !/^\[(Install|Unit)\]/.test(block.trim()))
 			expect(bare, name).toEqual([])

@@ -83,11 +83,6 @@ for name in tracewatch tracewatch@; do
 done
 cp -R "$repo/systemd/tracewatch@.service.d" /etc/systemd/system/
 generation="$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')"
-if [ "$generation" -ge 253 ]; then
-	for name in tracewatch tracewatch@; do
-		install -D -m 0644 $repo/systemd/50-notify-fd.conf "/etc/systemd/system/$name.service.d/50-notify-fd.conf"
-	done
-fi
 settings /etc/tracewatch /var/lib/tracewatch 9464
 secrets /etc/tracewatch
 systemctl daemon-reload
