@@ -34,13 +34,6 @@ export function party(facts: PageFacts, network: string, address: string, label:
 	return html`${watchLink(network, { address, label: label ?? watch.label })} ${wholeAddress(address)}`
 }
 
-/** In a narrow column: the name of a watch as a link, any other address whole. */
-export function counterparty(facts: PageFacts, network: string, address: string, label: string | null): Html {
-	const [watch] = watchesOf(facts, network, address)
-	if (watch === undefined) return party(facts, network, address, label)
-	return watchLink(network, { address, label: label ?? watch.label })
-}
-
 /** A link to the explorer; null without one, or where the URL is no web address. */
 export function explorerLink(url: string | undefined, words = 'explorer'): Html | null {
 	if (url === undefined || !/^https?:\/\//.test(url)) return null

@@ -1,65 +1,40 @@
-/** Alerts as a table with one line each; the overview, the page of alerts and the page of a watch share it. */
+/** Messages as a table with one line each; the overview and the pages of alerts and of a watch share it. */
 
 import { recordOf } from '../kinds/all.js'
 import type { AlertData } from '../model/alert.js'
-import { counterparty, explorerLink, party, watchLink, wholeAddress } from './addresses.js'
-import { ago, amount, time } from './look/figures.js'
+import { explorerLink, party, watchLink, wholeAddress } from './addresses.js'
+import { ago, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { type Column, heading, mark, whole } from './look/layout.js'
+import { mark, table } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { type AlertRow, gravityOf, type PublicDelivery } from './rows.js'
 
-export interface AlertTableOptions {
-	/** Without deliveries and details, for a first look. */
-	readonly isShort?: true
-	/** Without the column of the watch, on the watch's own page. */
-	readonly isOfOneWatch?: true
-}
-
 /** Marks of deliveries in a line; more are counted. */
-const mostMarks = 3
+const MOST_MARKS = 3
 /** Alerts of a digest that are shown with all their facts. */
-const mostInside = 50
+const MOST_INSIDE = 50
 
-export function alertTable(rows: readonly AlertRow[], facts: PageFacts, options: AlertTableOptions = {}): Html {
-	const { isShort, isOfOneWatch } = options
-	const hasNetworks = facts.networks.length > 1 && isOfOneWatch !== true
-	const columns: readonly Column[] = [
-		{ name: 'When' },
-		{ name: 'Direction' },
-		{ name: 'Amount', isNumber: true },
-		{ name: 'Asset' },
-		...(isOfOneWatch === true ? [] : [{ name: 'Watch' }]),
-		{ name: 'Other side' },
-		{ name: 'Kind' },
-		...(hasNetworks ? [{ name: 'Network' }] : []),
-		...(isShort === true ? [] : [{ name: 'Sent' }]),
-	]
-	// From the direction to the last column before the network.
-	const wide = isOfOneWatch === true ? 5 : 6
+/** `isShort`: without deliveries and details. */
+export function alertTable(rows: readonly AlertRow[], facts: PageFacts, { isShort = false } = {}): Html {
 	const nowMs = facts.clock()
-	return html`<table class="alerts"><caption>Alerts</caption><thead><tr>${columns.map((column) =>
-		heading(column),
-	)}</tr></thead><tbody>${rows.map((row) => {
-		const when = ago(Date.parse(row.toldAt), nowMs)
-		const alarm = facts.isAlarming(row.says)
-		const data = alarm ? null : movementIn(row)
-		const network = row.alerts[0]?.network ?? /^\[([^\]]*)\]/.exec(row.says)?.[1] ?? ''
-		const words = hasNetworks ? row.says.replace(`[${network}] `, '') : row.says
-		return html`<tr${alarm ? html` class="loud"` : null}><th scope="row">${
-			isShort === true ? when : html`<details><summary>${when}<span class="hidden">: details</span></summary></details>`
-		}</th>${
-			data === null
-				? html`<td colspan="${wide}" class="sentence">${sentence(row, words, { alarm, isOfOneWatch })}</td>`
-				: movement(data, facts, isOfOneWatch === true)
-		}${hasNetworks ? html`<td class="network">${whole(network)}</td>` : null}${
-			isShort === true ? null : html`<td class="sent">${marksOf(row.deliveries)}</td>`
-		}</tr>${
-			isShort === true
-				? null
-				: html`<tr class="more"><td colspan="${columns.length}">${detailsOf(row, facts)}</td></tr>`
-		}`
-	})}</tbody></table>`
+	return table(
+		'Alerts',
+		['When', 'What', 'Kind', ...(isShort ? [] : ['Sent'])],
+		rows.map((row) => ({
+			cells: [
+				ago(Date.parse(row.toldAt), nowMs),
+				sentence(
+					row.says,
+					row.alerts.map(({ network, watch }) => ({ network, ...watch })),
+					facts,
+				),
+				html`<span class="quiet">${row.type.replace('alert.', '')}</span>`,
+				...(isShort ? [] : [marksOf(row.deliveries)]),
+			],
+			...(!isShort && { more: detailsOf(row, facts) }),
+			isAlarm: facts.isAlarming(row.says),
+		})),
+	)
 }
 
 /** The only alert of a row, if it moved an amount between two parties; null: the row is shown as a sentence. */
@@ -69,43 +44,27 @@ export function movementIn({ type, alerts }: Pick<AlertRow, 'type' | 'alerts'>):
 	return data.folded === undefined && data.more === undefined && hasParties(data) && data.value != null ? data : null
 }
 
-function movement(data: AlertData, facts: PageFacts, isOfOneWatch: boolean): Html {
-	const { direction, value, watch, network, from, to, contractAddress, counterpartyLabel } = data
-	const other = direction === 'in' ? from : (contractAddress ?? to)
-	const named = other === null ? 'new coins' : counterparty(facts, network, other, counterpartyLabel ?? null)
-	const side = direction === 'self' ? 'itself' : named
-	return html`<td class="direction ${direction}">${directions[direction]}</td><td
-class="number">${amount(value ?? '')}</td><td
-class="asset">${whole(itemOf(data))}</td>${
-		isOfOneWatch ? null : html`<td class="watch">${watchLink(network, watch)}</td>`
-	}<td
-class="other">${side}</td><td
-class="kind">${data.kind}${data.late ? html` <span class="quiet">late</span>` : null}</td>`
-}
-
 /** What moved: the symbol, with the number of a token that is one of a kind. */
 export function itemOf({ asset, token }: AlertData): string {
 	const symbol = token === undefined || token.known ? (asset ?? '') : `unknown ${asset ?? 'token'}`
 	return token?.tokenId == null ? symbol : `${symbol} #${token.tokenId.slice(0, 12)}`
 }
 
-export const directions = { in: '↓ in', out: '↑ out', self: '⟲ self' } as const
-
-interface SentenceOptions {
-	readonly alarm: boolean
-	readonly isOfOneWatch: boolean | undefined
+interface NamedWatch {
+	readonly network: string
+	readonly address: string
+	readonly label: string | null
 }
 
-/** The sentence, in which the label of the watch is a link; else the link comes after it. */
-function sentence({ alerts }: AlertRow, words: string, { alarm, isOfOneWatch }: SentenceOptions): Html {
-	const kind = alarm ? html` class="alarm"` : null
-	const [first, ...rest] = alerts
-	if (first === undefined || isOfOneWatch === true) return html`<span${kind}>${words}</span>`
-	const { label } = first.watch
-	const at = label === null || label.trim() === '' ? -1 : words.indexOf(label)
-	const link = watchLink(first.network, first.watch)
-	if (label === null || at < 0 || rest.length > 0) return html`<span${kind}>${words}</span> ${link}`
-	return html`<span${kind}>${words.slice(0, at)}${link}${words.slice(at + label.length)}</span>`
+/** A sentence in which the label of its watch is a link; else a link comes after it, if it is about one watch. */
+export function sentence(says: string, [watch, ...rest]: readonly NamedWatch[], facts: PageFacts): Html {
+	const kind = facts.isAlarming(says) ? html` class="alarm"` : null
+	if (watch === undefined || rest.length > 0) return html`<span${kind}>${says}</span>`
+	const label = watch.label ?? ''
+	const at = label.trim() === '' ? -1 : says.indexOf(label)
+	const link = watchLink(watch.network, watch)
+	if (at < 0) return html`<span${kind}>${says}</span> ${link}`
+	return html`<span${kind}>${says.slice(0, at)}${link}${says.slice(at + label.length)}</span>`
 }
 
 /** Whether the alert has a sender and a recipient: of others, `to` is the watch itself. */
@@ -118,8 +77,8 @@ const signs = { well: '✓', waits: '…', ill: '✗' } as const
 function marksOf(deliveries: readonly PublicDelivery[]): Html {
 	const gravest = { ill: 0, waits: 1, well: 2 }
 	const sorted = deliveries.toSorted((one, other) => gravest[gravityOf(one.result)] - gravest[gravityOf(other.result)])
-	const rest = sorted.length - mostMarks
-	return html`${sorted.slice(0, mostMarks).map(({ receiver, result }) => {
+	const rest = sorted.length - MOST_MARKS
+	return html`${sorted.slice(0, MOST_MARKS).map(({ receiver, result }) => {
 		const kind = gravityOf(result)
 		return html`<span class="mark ${kind}" title="${result}"><span aria-hidden="true">${signs[kind]}</span><span
 class="hidden">${result} </span> ${receiver}</span> `
@@ -128,8 +87,8 @@ class="hidden">${result} </span> ${receiver}</span> `
 
 function detailsOf({ says, reason, alerts: inside, deliveries, id }: AlertRow, facts: PageFacts): Html {
 	return html`<p><b>${says}</b></p>${reason === null ? null : html`<p>${reason}</p>`}
-${inside.slice(0, mostInside).map((data) => alertFacts(data, facts))}
-${inside.length > mostInside ? html`<p>and ${inside.length - mostInside} more, in the JSON of this page</p>` : null}
+${inside.slice(0, MOST_INSIDE).map((data) => alertFacts(data, facts))}
+${inside.length > MOST_INSIDE ? html`<p>and ${inside.length - MOST_INSIDE} more, in the JSON of this page</p>` : null}
 <ul class="sent">${deliveries.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
 <p class="quiet">Id <code>${id}</code></p>`
 }

@@ -81,8 +81,8 @@ export function alertsBody(found: Awaited<ReturnType<typeof alerts>>, facts: Pag
 		{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
 		{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
 	])}
-<section id="list" data-live aria-label="Alerts, newest first">
+<section id="list" aria-label="Alerts, newest first">
 ${holesIn(found.holes)}
-${rows.length === 0 ? html`<p class="none">No alert.</p>` : alertTable(rows, facts)}
+${alertTable(rows, facts)}
 ${pager('/alerts', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
 }

@@ -3,11 +3,11 @@
 import { alertsOf } from '../core/outbox/historyEntries.js'
 import type { Message } from '../model/alert.js'
 import { watchLink, wholeAddress } from './addresses.js'
-import { deliveryInWords, directions, itemOf, movementIn } from './alertTable.js'
+import { deliveryInWords, itemOf, movementIn, sentence } from './alertTable.js'
 import { gather, queryOf } from './collectDeliveries.js'
-import { ago, amount } from './look/figures.js'
+import { ago } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { type Column, filters, heading, mark, pager, said, whole } from './look/layout.js'
+import { filters, mark, pager, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { gravityOf, holesIn, holesOf, publicOf } from './rows.js'
 
@@ -61,38 +61,35 @@ export function deliveriesBody(found: Found, facts: PageFacts, params: URLSearch
 		{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
 		{ name: 'q', label: 'Label, tag, address, transaction' },
 	])}
-<section id="list" data-live aria-label="Deliveries, what waits first, then newest first">
+<section id="list" aria-label="Deliveries, what waits first, then newest first">
 ${holesIn(found.holes)}
-${found.deliveries.length === 0 ? html`<p class="none">Deliveries: none</p>` : deliveryTable(found.deliveries, facts)}
+${deliveryTable(found.deliveries, facts)}
 ${pager('/deliveries', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
 }
 
-/** One line each; its sentence, its ids and what the receiver answered are folded below it. */
+/** One line each; its ids and what the receiver answered are folded below it. */
 function deliveryTable(rows: readonly Row[], facts: PageFacts): Html {
 	const nowMs = facts.clock()
-	const hasNetworks = facts.networks.length > 1
 	const isUnsent = rows.some((row) => failureOf(row) !== null)
-	const columns: readonly Column[] = [
-		...['When', 'Receiver', 'What', 'State'].map((name) => ({ name })),
-		{ name: 'Tries', isNumber: true },
-		{ name: 'Next try' },
-		...(isUnsent ? [{ name: 'Last failure' }] : []),
-	]
-	return html`<table class="alerts deliveries"><caption>Deliveries</caption><thead><tr>${columns.map((column) =>
-		heading(column),
-	)}</tr></thead><tbody>${rows.map((row) => {
-		const { receiver, recipient, result, attempts, nextAttemptAt } = row
-		const when = ago(Date.parse(row.toldAt), nowMs)
-		return html`<tr><th scope="row"><details><summary>${when}<span
-class="hidden">: details</span></summary></details></th><td
-title="${recipient ?? receiver}">${whole(receiver)}</td><td class="what"
-title="${row.says}">${whatOf(row, facts, hasNetworks)}</td><td
-title="${row.answer ?? ''}">${mark(result, gravityOf(result))}</td><td class="number"
-data-name="Tries">${String(attempts)}</td><td
-data-name="Next try">${nextTry(nextAttemptAt, nowMs)}</td>${
-			isUnsent ? html`<td class="why" title="${failureOf(row) ?? ''}">${failureOf(row)}</td>` : null
-		}</tr><tr class="more"><td colspan="${columns.length}">${detailsOf(row)}</td></tr>`
-	})}</tbody></table>`
+	const columns = ['When', 'Receiver', 'What', 'State', { name: 'Tries', isNumber: true }, 'Next try']
+	return table(
+		'Deliveries',
+		[...columns, ...(isUnsent ? ['Last failure'] : [])],
+		rows.map((row) => ({
+			cells: [
+				ago(Date.parse(row.toldAt), nowMs),
+				whole(row.receiver),
+				sentence(row.says, row.watches, facts),
+				mark(row.result, gravityOf(row.result)),
+				String(row.attempts),
+				nextTry(row.nextAttemptAt, nowMs),
+				...(isUnsent ? [failureOf(row)] : []),
+			],
+			more: html`<p>${deliveryInWords(row)}</p><p>${row.watches.map(
+				({ network, ...watch }) => html`${watchLink(network, watch)} ${wholeAddress(watch.address)} `,
+			)}</p><p class="quiet">Delivery <code>${row.deliveryId}</code> of <code>${row.id}</code></p>`,
+		})),
+	)
 }
 
 /** One that is due waits for its turn only. */
@@ -104,27 +101,4 @@ function nextTry(at: string | null, nowMs: number): Html | string | null {
 /** Why it has not arrived yet; null: it has, or nothing failed. */
 function failureOf({ result, lastError }: Row): string | null {
 	return gravityOf(result) === 'well' ? null : lastError
-}
-
-function whatOf({ movement, says, watches: [first, ...rest] }: Row, facts: PageFacts, hasNetworks: boolean): Html {
-	if (movement === null || first === undefined) {
-		const watch = first === undefined || rest.length > 0 ? null : html` ${watchLink(first.network, first)}`
-		return html`${said(says, facts.isAlarming(says))}${watch}`
-	}
-	const { direction = 'self', value, item } = movement
-	return html`<span class="direction ${direction}">${directions[direction]}</span> <span
-class="number">${amount(value)}</span> <span class="asset">${item}</span> ${watchLink(first.network, first)}${
-		hasNetworks ? html` <span class="quiet">${first.network}</span>` : null
-	}`
-}
-
-function detailsOf(row: Row): Html {
-	return html`<p><b>${row.says}</b></p>${
-		row.watches.length === 0
-			? null
-			: html`<p>${row.watches.map(
-					({ network, ...watch }) => html`${watchLink(network, watch)} ${wholeAddress(watch.address)} `,
-				)}</p>`
-	}<p>${deliveryInWords(row)}</p>
-<p class="quiet">Delivery <code>${row.deliveryId}</code> of <code>${row.id}</code></p>`
 }

@@ -7,6 +7,7 @@ import { ago, counted, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
+import { iso } from './rows.js'
 import { standingOf } from './standing.js'
 
 const MOST_LATEST = 12
@@ -65,7 +66,7 @@ export async function overview(facts: PageFacts) {
 			lastAnswer: answer === null ? null : { at: iso(answer.atMs), result: answer.result, words: answer.words },
 		}
 	})
-	const { state, troubles } = standingOf(health, summary)
+	const { state, troubles } = standingOf(health)
 	return {
 		ok: health.ok,
 		reason: health.reason,
@@ -123,18 +124,13 @@ export function overviewBody(found: Overview, facts: PageFacts): Html {
 	const { config, networks, receivers } = found
 	const nowMs = facts.clock()
 	return html`
-<section id="figures" data-live aria-label="Figures"><dl class="figures">${figures(found)}</dl></section>
-<section id="latest" data-live aria-labelledby="h-latest"><h2 id="h-latest">Latest alerts</h2>
-${
-	found.latest.length === 0
-		? html`<p class="none">No alert lately.</p>`
-		: alertTable(
-				found.latest.map(({ alert, ...row }) => ({ ...row, reason: null, alerts: [alert], deliveries: [] })),
-				facts,
-				{ isShort: true },
-			)
-}<p><a href="/alerts">All alerts</a></p></section>
-<section id="networks" data-live aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
+<section id="latest" aria-labelledby="h-latest"><h2 id="h-latest">Latest alerts</h2>
+${alertTable(
+	found.latest.map(({ alert, ...row }) => ({ ...row, reason: null, alerts: [alert], deliveries: [] })),
+	facts,
+	{ isShort: true },
+)}<p><a href="/alerts">All alerts</a></p></section>
+<section id="networks" aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
 ${table(
 	'Networks',
 	[
@@ -143,20 +139,22 @@ ${table(
 		...['Last poll', 'Books', 'Endpoint'],
 		{ name: 'Watches', isNumber: true },
 	],
-	networks.map((one) => [
-		html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
-		one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
-		headInWords(one),
-		one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
-		one.lagBlocks === null ? 'not known' : html`<span class="whole">${counted(one.lagBlocks, 'block')}</span>`,
-		ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),
-		booksInWords(one.books ?? undefined).replace(/\d{5,}/g, grouped),
-		html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}
+	networks.map((one) => ({
+		cells: [
+			html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
+			one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
+			headInWords(one),
+			one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
+			one.lagBlocks === null ? 'not known' : html`<span class="whole">${counted(one.lagBlocks, 'block')}</span>`,
+			ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),
+			booksInWords(one.books ?? undefined).replace(/\d{5,}/g, grouped),
+			html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}
 <small>${one.source ?? 'source not chosen yet'}</small>`,
-		html`<a href="/watches?network=${encodeURIComponent(one.network)}">${grouped(one.watches)}</a>`,
-	]),
+			html`<a href="/watches?network=${encodeURIComponent(one.network)}">${grouped(one.watches)}</a>`,
+		],
+	})),
 )}${unproved(networks)}</section>
-<section id="receivers" data-live aria-labelledby="h-receivers"><h2 id="h-receivers">Receivers</h2>
+<section id="receivers" aria-labelledby="h-receivers"><h2 id="h-receivers">Receivers</h2>
 ${table(
 	'Receivers',
 	[
@@ -164,41 +162,30 @@ ${table(
 		...['Pending', 'Held', 'Parked', 'Dead', 'Delivered'].map((name) => ({ name, isNumber: true })),
 		...['Last delivered', 'Last answer', 'Fallback'],
 	],
-	receivers.map((one) => [
-		html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
-		html`${one.failedAttempts ? mark('retrying', 'waits') : null} ${
-			one.aside ? mark(`fails at ${one.aside} alone`, 'ill') : null
-		} ${count(one.pending, 'pending', one.receiver)}`,
-		count(one.held, 'held', one.receiver),
-		html`${one.parked ? mark('refuses everything', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
-		html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
-		one.delivered === null ? 'not known' : grouped(one.delivered),
-		ago(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt), nowMs),
-		one.lastAnswer === null
-			? 'none since the start'
-			: html`${one.lastAnswer.words} <small>${ago(Date.parse(one.lastAnswer.at ?? ''), nowMs)}</small>`,
-		whole(one.fallback ?? 'none'),
-	]),
+	receivers.map((one) => ({
+		cells: [
+			html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
+			html`${one.failedAttempts ? mark('retrying', 'waits') : null} ${
+				one.aside ? mark(`fails at ${one.aside} alone`, 'ill') : null
+			} ${count(one.pending, 'pending', one.receiver)}`,
+			count(one.held, 'held', one.receiver),
+			html`${one.parked ? mark('refuses everything', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
+			html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
+			one.delivered === null ? 'not known' : grouped(one.delivered),
+			ago(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt), nowMs),
+			one.lastAnswer === null
+				? 'none since the start'
+				: html`${one.lastAnswer.words} <small>${ago(Date.parse(one.lastAnswer.at ?? ''), nowMs)}</small>`,
+			whole(one.fallback ?? 'none'),
+		],
+	})),
 )}</section>
-<section id="config" data-live aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
+<section id="config" aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
 <p><code>${config.file}</code>, read ${ago(Date.parse(config.loadedAt ?? ''), nowMs)}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
 	}.${changedLine(config.changed)}</p></section>`
-}
-
-/** What waits, and how much is watched. */
-function figures({ receivers, config, networks }: Overview): Html {
-	const sum = (values: readonly (number | null)[]) => values.reduce<number>((total, value) => total + (value ?? 0), 0)
-	const unsent = sum(receivers.map(({ pending, parked, dead }) => (pending ?? 0) + (parked ?? 0) + (dead ?? 0)))
-	const isKnown = receivers.every(({ pending }) => pending !== null)
-	const figure = (name: string, path: string, shown: string, kind: '' | 'waits' = '') =>
-		html`<div><dt>${name}</dt><dd class="${kind}"><a href="${path}">${shown}</a></dd></div>`
-	const waiting = isKnown ? grouped(unsent) : 'not known'
-	return html`${figure('deliveries unsent', '/deliveries', waiting, unsent > 0 ? 'waits' : '')}
-${figure(config.watches === 1 ? 'watch' : 'watches', '/watches', grouped(config.watches))}
-${figure(networks.length === 1 ? 'network' : 'networks', '#networks', grouped(networks.length))}`
 }
 
 /** The number of deliveries with a status, as a link to them. */
@@ -216,8 +203,4 @@ function changedLine(changed: Overview['config']['changed']) {
 		return count === 0 ? null : html` ${word}: ${named.join(', ')}${rest}.`
 	}
 	return html`${line('Added by the last reload', added, addedWatches)}${line('Removed', removed, removedWatches)}`
-}
-
-function iso<T extends number | null>(ms: T) {
-	return ms === null ? null : new Date(ms).toISOString()
 }

@@ -5,7 +5,7 @@ import { alerts, alertsBody } from './alerts.js'
 import { deliveriesBody, deliveryPage } from './deliveries.js'
 import { type Html, html } from './look/html.js'
 import { page } from './look/layout.js'
-import { icon, script, style } from './look/static.js'
+import { icon, style } from './look/static.js'
 import { overview, overviewBody } from './overview.js'
 import type { PageFacts } from './pageData.js'
 import { banner, standingOf } from './standing.js'
@@ -16,17 +16,14 @@ export interface Page {
 	readonly status: number
 	readonly type: string
 	readonly body: string
-	/** Does not change while this program runs. */
-	readonly isStatic?: true
 }
 
 const utf8 = '; charset=utf-8'
 
 /** The page at `path` with the query `params`; null when there is none. */
 export async function pageAt(path: string, params: URLSearchParams, facts: () => PageFacts): Promise<Page | null> {
-	if (path === '/style.css') return { status: 200, type: `text/css${utf8}`, body: style, isStatic: true }
-	if (path === '/refresh.js') return { status: 200, type: `text/javascript${utf8}`, body: script, isStatic: true }
-	if (path === '/icon.svg') return { status: 200, type: 'image/svg+xml', body: icon, isStatic: true }
+	if (path === '/style.css') return { status: 200, type: `text/css${utf8}`, body: style }
+	if (path === '/icon.svg') return { status: 200, type: 'image/svg+xml', body: icon }
 	const asked = pages[path]
 	if (!Object.hasOwn(pages, path) || asked === undefined) return null
 	const now = facts()
@@ -40,8 +37,7 @@ export async function pageAt(path: string, params: URLSearchParams, facts: () =>
 		query.set(name, value)
 		return `${path}?${query.toString()}`
 	}
-	const [health, summary] = await Promise.all([now.health(), now.summary().catch(() => null)])
-	const standing = standingOf(health, summary)
+	const standing = standingOf(await now.health())
 	const refresh = Number(/^\d{2,4}$/.exec(params.get('refresh') ?? '')?.[0] ?? 0)
 	const body = page({
 		...{ title: made.title, path, version: now.version, body: made.body, nowMs: now.clock() },
@@ -72,7 +68,7 @@ function unreadable(error: unknown): Made {
 	return {
 		title: 'Not now',
 		found: { error: why },
-		body: html`<section id="list" data-live><p class="none">This cannot be shown now: ${why}.</p></section>`,
+		body: html`<section id="list"><p class="none">This cannot be shown now: ${why}.</p></section>`,
 		status: 503,
 	}
 }

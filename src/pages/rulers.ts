@@ -25,7 +25,7 @@ export function rulersOf(address: Address, contract: Contract | null, { checksum
 export type Rulers = NonNullable<ReturnType<typeof rulersOf>>
 
 export function rulersSection({ readAt, rulings }: Rulers, own: string, network: string, facts: PageFacts): Html {
-	return html`<section id="rulers" data-live aria-labelledby="h-rulers"><h2 id="h-rulers">Who rules it</h2>
+	return html`<section id="rulers" aria-labelledby="h-rulers"><h2 id="h-rulers">Who rules it</h2>
 <p>As read after block ${grouped(readAt)}. Slots and lists stand in storage; a function is an answer of the code.</p>
 <dl>${rulings.map((one) => {
 		const what = one.change === 'value' ? one.place : changesInWords[one.change]

@@ -1,7 +1,5 @@
 /** Whether the program watches at present: the banner on every page. */
 
-import type { StateSummary } from '../model/state.js'
-import { counted } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import type { PageFacts } from './pageData.js'
 
@@ -21,15 +19,12 @@ export interface Standing {
 
 type Health = Awaited<ReturnType<PageFacts['health']>>
 
-/** `summary`: null when the state cannot be read. */
-export function standingOf(health: Health, summary: StateSummary | null): Standing {
-	const reasons = health.reasons ?? (health.reason === null ? [] : [health.reason])
-	const troubles = [...reasons, ...receiversInTrouble(summary, reasons)]
-	const isStalled = !health.ok && (health.status ?? 'stalled') === 'stalled'
-	if (isStalled) return { state: 'not-watching', words: notWatching(health), troubles }
+export function standingOf(health: Health): Standing {
+	const troubles = health.reasons ?? (health.reason === null ? [] : [health.reason])
 	// A reason while it is well is no fault.
-	if (troubles.length > (health.ok ? reasons.length : 0)) return { state: 'degraded', words: 'Degraded', troubles }
-	return { state: 'watching', words: 'Watching normally', troubles }
+	if (health.ok) return { state: 'watching', words: 'Watching normally', troubles }
+	if ((health.status ?? 'stalled') === 'stalled') return { state: 'not-watching', words: notWatching(health), troubles }
+	return { state: 'degraded', words: 'Degraded', troubles }
 }
 
 function notWatching({ networks }: Health): string {
@@ -39,24 +34,10 @@ function notWatching({ networks }: Health): string {
 	return `Not watching ${shown}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
 }
 
-/** Failed attempts that the health does not report yet, or not any more. */
-function receiversInTrouble(summary: StateSummary | null, reasons: readonly string[]): readonly string[] {
-	return [...(summary?.receivers ?? [])].flatMap(([name, { pending, failedAttempts = 0, quarantined = 0 }]) => {
-		const isKnown = reasons.some((reason) => reason.startsWith(`${name} `))
-		const waits = `${counted(pending, 'delivery', 'deliveries')} ${pending === 1 ? 'waits' : 'wait'}`
-		return [
-			...(failedAttempts > 0 && !isKnown ? [`${name} fails at present: ${waits} and are retried`] : []),
-			...(quarantined > 0 && !isKnown
-				? [`${name} fails at ${counted(quarantined, 'message')} alone; the others are sent`]
-				: []),
-		]
-	})
-}
-
 const signs: Readonly<Record<StandingName, string>> = { watching: '●', degraded: '▲', 'not-watching': '■' }
 
 export function banner({ state, words, troubles }: Standing): Html {
 	const lines = troubles.length === 0 ? null : html`<ul>${troubles.map((one) => html`<li>${one}</li>`)}</ul>`
-	return html`<div id="health" data-live class="health ${state}" role="status"><p><span
+	return html`<div id="health" class="health ${state}" role="status"><p><span
 aria-hidden="true">${signs[state]}</span> ${words}</p>${lines}</div>`
 }

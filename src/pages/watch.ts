@@ -9,7 +9,7 @@ import { alerts } from './alerts.js'
 import { alertTable } from './alertTable.js'
 import { kindsInWords } from './chosenKinds.js'
 import { chart } from './look/chart.js'
-import { counted, grouped } from './look/figures.js'
+import { amount, counted, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { pager } from './look/layout.js'
 import type { NetworkFacts, PageFacts } from './pageData.js'
@@ -108,12 +108,12 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 			'Balance',
 			book === null
 				? 'not known: its book is not closed yet'
-				: html`<b>${withGroups(book.balance)} ${book.asset}</b> at block ${grouped(book.closedTo)}`,
+				: html`<b>${amount(book.balance)} ${book.asset}</b> at block ${grouped(book.closedTo)}`,
 		],
 		['Last event', first === undefined ? null : lastEvent(first, nowMs) || 'none lately'],
 	]
 	const names = new Set(receivers.map(({ name }) => name))
-	return html`<section id="about" class="about" data-live aria-label="About this watch">
+	return html`<section id="about" class="about" aria-label="About this watch">
 <div><h2>What it is</h2><dl>${shown.map(([name, words]) =>
 		words === null ? null : html`<dt${wideIf(name)}>${name}</dt><dd${wideIf(name)}>${words}</dd>`,
 	)}</dl></div>
@@ -122,16 +122,16 @@ ${rulers === null ? null : rulersSection(rulers, address, network, facts)}
 ${
 	movements === null
 		? null
-		: html`<section id="movements" data-live aria-labelledby="h-movements">
+		: html`<section id="movements" aria-labelledby="h-movements">
 <h2 id="h-movements">Known movements, 30 days</h2>
 ${movementChart(movements, { isCut: next !== null, nowMs })}</section>`
 }
-<section id="list" data-live aria-labelledby="h-list"><h2 id="h-list">Alerts</h2>
+<section id="list" aria-labelledby="h-list"><h2 id="h-list">Alerts</h2>
 ${holesIn(holes)}
 ${
 	rows.length === 0
 		? html`<p class="none">No alert${facts.history === null ? ' waits; no history is kept' : ''}.</p>`
-		: alertTable(rows.slice(0, mostListed), facts, { isOfOneWatch: true })
+		: alertTable(rows.slice(0, mostListed), facts)
 }
 ${
 	rows.length > mostListed
@@ -175,23 +175,17 @@ function movementChart(
 ): Html {
 	const daysBefore = (count: number) => utc(nowMs - count * dayMs).slice(5, 10)
 	const numbers = (texts: readonly string[]) => texts.map(Number)
-	const says = `${withGroups(sumIn)} ${asset} in, ${withGroups(sumOut)} ${asset} out${
+	const says = `${amount(sumIn)} ${asset} in, ${amount(sumOut)} ${asset} out${
 		isCut ? `, of the newest ${counted(mostRead, 'alert')} only` : ''
 	}`
 	return html`${chart({
-		id: 'c-movements',
 		title: 'A bar a day (UTC)',
 		says,
-		values: numbers(inward),
+		above: numbers(inward),
 		below: numbers(out),
 		times: [daysBefore(29), daysBefore(20), daysBefore(10), 'today'],
 		label: (value) => `${value >= 1_000 ? grouped(Math.round(value)) : Number(value.toPrecision(3))} ${asset}`,
 	})}<p class="quiet">What alerts report: fees and what the rules of the watch leave out are not in it.</p>`
-}
-
-function withGroups(text: string): string {
-	const [whole = '', fraction] = text.split('.')
-	return `${grouped(whole)}${fraction === undefined ? '' : `.${fraction}`}`
 }
 
 export function titleOf({ watches: [first], address }: Found): string {

@@ -112,7 +112,7 @@ export function watchesBody(
 		{ name: 'q', label: 'Address, label, tag, watchlist' },
 		{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
 	])}
-<section id="list" data-live aria-label="Watches">
+<section id="list" aria-label="Watches">
 <p class="quiet">${grouped(found.length)} shown, of ${grouped(of)} in all.</p>
 ${table(
 	'Watches',
@@ -122,27 +122,24 @@ ${table(
 		{ name: 'Balance', isNumber: true },
 		...['Last event', 'Alerts', 'Receivers', 'Watchlist, tags'],
 	],
-	found.map((watch) => [
-		watchLink(watch.network, watch),
-		wholeAddress(watch.address),
-		...(hasNetworks ? [whole(watch.network)] : []),
-		watch.book === null
-			? html`<span class="quiet">not closed</span>`
-			: html`<span title="at block ${grouped(watch.book.closedTo)}">${amount(watch.book.balance)} ${
-					watch.book.asset
-				}</span>`,
-		lastEvent(watch, nowMs),
-		hover(kindsInWords(watch)),
-		hover(watch.receivers.join(', ')),
-		html`${hover(watch.watchlist)} <span class="quiet">${hover(watch.tags.join(', '))}</span>`,
-	]),
+	found.map((watch) => ({
+		cells: [
+			watchLink(watch.network, watch),
+			wholeAddress(watch.address),
+			...(hasNetworks ? [whole(watch.network)] : []),
+			watch.book === null
+				? html`<span class="quiet">not closed</span>`
+				: html`<span title="at block ${grouped(watch.book.closedTo)}">${amount(watch.book.balance)} ${
+						watch.book.asset
+					}</span>`,
+			lastEvent(watch, nowMs),
+			kindsInWords(watch),
+			watch.receivers.join(', '),
+			html`${watch.watchlist} <span class="quiet">${watch.tags.join(', ')}</span>`,
+		],
+	})),
 )}
 ${pager('/watches', params, next, 'More')}</section>`
-}
-
-/** Wide screens cut it to keep each watch on one line. */
-function hover(words: string): Html {
-	return html`<span title="${words}">${words}</span>`
 }
 
 export function lastEvent({ lastEvent: event }: WatchRow, nowMs: number): Html | string {

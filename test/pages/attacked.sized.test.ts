@@ -21,7 +21,7 @@ describe('what others write on a page', () => {
 			expect(tags.filter((tag) => tag.includes(mark) || /\son[a-z]+\s*=/i.test(tag))).toEqual([])
 			expect(tags.filter((tag) => /^<(?:img|svg\/|iframe|object|embed|base)\b/i.test(tag))).toEqual([])
 			expect(body).not.toMatch(/href="(?!https?:|\/|#|\?)/)
-			expect(body.match(/<script\b[^>]*>/g) ?? []).toEqual(['<script src="/refresh.js" defer>'])
+			expect(body).not.toContain('<script')
 		}
 	})
 

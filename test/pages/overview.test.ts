@@ -35,7 +35,7 @@ test('default: the latest alerts first, newest at the top, before networks and r
 	const at = ['id="health"', 'id="latest"', 'id="networks"', 'id="receivers"'].map((id) => text.indexOf(id))
 	expect(at).toEqual(at.toSorted((one, other) => one - other))
 	expect(at).not.toContain(-1)
-	expect(text.replaceAll(/<[^>]*>/g, '')).toContain('12,500.25')
+	expect(text.replaceAll(/<[^>]*>/g, '')).toContain('12500.25 ETH')
 })
 
 test('behavior: at most 12 of them are shown, and a retraction is one', async () => {

@@ -8,28 +8,12 @@ export function grouped(digits: string | number | bigint): string {
 	return String(digits).replace(/\B(?=(\d{3})+$)/g, ',')
 }
 
-/** Decimals of an amount in a column; the rest is cut, never rounded. */
-const mostDecimals = 6
-
-/**
- * An amount for a column: grouped, with its decimal point below those of the other rows. An amount that was cut ends
- * with `…` and has the whole amount as its title.
- */
-export function amount(text: string): Html {
-	const [, sign = '', whole = '', fraction = ''] = /^([+\-−]?)(\d+)(?:\.(\d+))?$/.exec(text) ?? []
-	if (whole === '') return html`<span class="amount">${text}</span>`
-	const shown = fraction.slice(0, mostDecimals)
-	const isCut = fraction.length > mostDecimals
-	if (isCut && /^0*$/.test(whole + shown)) {
-		const least = `.${'0'.repeat(mostDecimals - 1)}1`
-		return html`<span class="amount" title="${text}">${sign}&lt;0<span class="fraction">${least}</span></span>`
-	}
-	const decimals = `${shown === '' ? '' : `.${shown}`}${isCut ? '…' : ''}`
-	return html`<span class="amount"${isCut ? html` title="${text}"` : null}>${sign}${grouped(whole)}<span
-class="fraction">${decimals}</span></span>`
+/** `1234567.5` is `1,234,567.5`: all its decimals, never rounded. */
+export function amount(text: string): string {
+	return text.replace(/^\d+/, grouped)
 }
 
-/** An exact time in UTC; the script adds the reader's local time. */
+/** An exact time in UTC. */
 export function time(ms: number | null, none = 'never'): Html {
 	if (ms === null) return html`${none}`
 	const iso = utc(ms)
@@ -37,7 +21,7 @@ export function time(ms: number | null, none = 'never'): Html {
 	return html`<time datetime="${iso}"><span>${day}</span> <span>${clock} UTC</span></time>`
 }
 
-/** A time relative to `nowMs`; its title is the exact time, to which the script adds the reader's local time. */
+/** A time relative to `nowMs`; its title is the exact time. */
 export function ago(ms: number | null, nowMs: number, none = 'never'): Html {
 	if (ms === null) return html`${none}`
 	const iso = utc(ms)

@@ -23,27 +23,15 @@ export interface Frame {
 	readonly jsonPath: string
 	/** The banner already says what the page is for: its heading is for screen readers only. */
 	readonly isHeadingHidden?: true
-	/** The path of the same page, loaded again every minute, for browsers without script. */
+	/** The path of the same page, loaded again every minute. */
 	readonly again: string
-	/** After how many seconds a browser without script loads the page again; null: never. */
-	readonly refreshS?: number | null
+	/** After how many seconds a browser loads the page again; null: never. */
+	readonly refreshS: number | null
 	readonly body: Html
 }
 
 export function page(frame: Frame): string {
-	const {
-		title,
-		path,
-		version,
-		banner,
-		again,
-		trouble,
-		nowMs,
-		jsonPath,
-		isHeadingHidden,
-		refreshS = null,
-		body,
-	} = frame
+	const { title, path, version, banner, again, trouble, nowMs, jsonPath, isHeadingHidden, refreshS, body } = frame
 	const mark = trouble === null ? '' : `${trouble} · `
 	return textOf(html`<!doctype html>
 <html lang="en">
@@ -60,7 +48,6 @@ ${
 }<title>${mark}${title} · tracewatch</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/style.css">
-<script src="/refresh.js" defer></script>
 </head>
 <body>
 <a class="skip" href="#main">To the content</a>
@@ -75,9 +62,7 @@ ${banner}
 <h1${isHeadingHidden === true ? html` class="hidden"` : null}>${title}</h1>
 ${body}
 </main>
-<footer><p><span id="as-of" data-live>As of ${time(nowMs)}</span><span
-id="refreshing" class="quiet" role="status"></span><noscript> · <a
-href="${again}">load again every minute</a></noscript></p>
+<footer><p>As of ${time(nowMs)} · <a href="${again}">load again every minute</a></p>
 <p>This page as <a href="${jsonPath}">JSON</a> ·
 <a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
 </body>
@@ -135,38 +120,37 @@ export interface Column {
 	readonly isNumber?: boolean
 }
 
-export function heading({ name, isNumber }: Column): Html {
-	return html`<th scope="col"${isNumber === true ? html` class="number"` : null}>${name}</th>`
+type Cell = Html | string | null
+
+export interface Row {
+	readonly cells: readonly Cell[]
+	/** What opens below the row, by its first cell. */
+	readonly more?: Html
+	/** Highlighted. */
+	readonly isAlarm?: boolean
 }
 
-/** A table, which narrow screens show as cards. Its class is its caption, as in `last-answers`. */
-export function table(
-	caption: string,
-	columns: readonly (Column | string)[],
-	rows: readonly (readonly (Html | string)[])[],
-): Html {
+/** A table, which narrow screens show as cards. Its class is its caption. */
+export function table(caption: string, columns: readonly (Column | string)[], rows: readonly Row[]): Html {
 	if (rows.length === 0) return html`<p class="none">${caption}: none</p>`
 	const all = columns.map((column): Column => (typeof column === 'string' ? { name: column } : column))
-	const name = caption.toLowerCase().replaceAll(' ', '-')
-	const headings = all.map(heading)
-	return html`<table class="${name}"><caption>${caption}</caption><thead><tr>${headings}</tr></thead><tbody>${rows.map(
-		(cells) =>
-			html`<tr>${cells.map((cell, at) => {
-				const { name = '', isNumber = false } = all[at] ?? {}
-				if (at === 0) return html`<th scope="row" data-name="${name}">${cell}</th>`
-				return html`<td${isNumber ? html` class="number"` : null} data-name="${name}">${cell}</td>`
-			})}</tr>`,
-	)}</tbody></table>`
+	const right = (isNumber?: boolean) => (isNumber === true ? html` class="number"` : null)
+	return html`<table class="${caption.toLowerCase()}"><caption>${caption}</caption><thead><tr>${all.map(
+		({ name, isNumber }) => html`<th scope="col"${right(isNumber)}>${name}</th>`,
+	)}</tr></thead><tbody>${rows.map(({ cells: [first = null, ...rest], more, isAlarm }) => {
+		const opener = html`<details><summary>${first}<span class="hidden">: details</span></summary></details>`
+		return html`<tr${isAlarm === true ? html` class="loud"` : null}><th scope="row">${
+			more === undefined ? first : opener
+		}</th>${rest.map((cell, at) => {
+			const { name = '', isNumber } = all[at + 1] ?? {}
+			return html`<td${right(isNumber)} data-name="${name}">${cell}</td>`
+		})}</tr>${more === undefined ? null : html`<tr class="more"><td colspan="${all.length}">${more}</td></tr>`}`
+	})}</tbody></table>`
 }
 
 /** A name of at most `most` characters is not wrapped; browsers would wrap it to make room for other columns. */
 export function whole(words: string, most = 24): Html | string {
 	return words.length <= most ? html`<span class="whole">${words}</span>` : words
-}
-
-/** The sentence of a message, highlighted when `isAlarming`. */
-export function said(words: string, isAlarming: boolean): Html | string {
-	return isAlarming ? html`<span class="alarm">${words}</span>` : words
 }
 
 export function mark(words: string, kind: 'well' | 'ill' | 'waits'): Html {

@@ -1,4 +1,4 @@
-/** The style of the pages, their icon, and their only script. The pages also work without the script. */
+/** The style of the pages and their icon. There is no script. */
 
 export const style = `
 :root { color-scheme: light dark; --text: #1b1f24; --quiet: #57606a; --back: #ffffff; --lift: #f4f6f8; --line: #d8dde2;
@@ -32,7 +32,7 @@ nav a[aria-current] { font-weight: 700; text-decoration-thickness: 3px; }
 .degraded { color: var(--waits); background: var(--waits-back); }
 .not-watching { color: var(--ill); background: var(--ill-back); }
 .well { color: var(--well); } .ill { color: var(--ill); } .waits { color: var(--waits); }
-.mark { font-weight: 600; white-space: nowrap; } time.ago, time span:not(.local) { white-space: nowrap; }
+.mark { font-weight: 600; white-space: nowrap; } time.ago, time span { white-space: nowrap; }
 time.ago { font-variant-numeric: tabular-nums; }
 h1 { font-size: 1.5rem; margin: .75rem 0 .5rem; overflow-wrap: anywhere; }
 h1 ~ section > p:first-child { margin: .35rem 0; }
@@ -41,39 +41,20 @@ small, .quiet { color: var(--quiet); font-size: .93em; } .quiet a, a.quiet { col
 code, .address { font-family: ui-monospace, SFMono-Regular, Menlo, Consolas, monospace; font-size: .9em; }
 code { overflow-wrap: anywhere; }
 .address { white-space: nowrap; user-select: all; font-size: 12px; }
-.figures { display: flex; flex-wrap: wrap; gap: .25rem 2.5rem; margin: 0; }
-.figures div { display: flex; flex-direction: column-reverse; }
-.figures dd { font-size: 1.6rem; line-height: 1.15; font-weight: 600; font-variant-numeric: tabular-nums; }
-.figures dd a { color: inherit; text-decoration: none; } .figures dd a:hover { text-decoration: underline; }
 table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 th, td { text-align: left; vertical-align: baseline; padding: .25rem .5rem; border-bottom: 1px solid var(--line);
 	overflow-wrap: anywhere; min-width: 4.5rem; }
 thead th { color: var(--quiet); font-weight: 600; overflow-wrap: normal; white-space: nowrap; font-size: .9em; }
 thead a { color: inherit; } tbody th { font-weight: 600; min-width: 6.5rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; } td.number { white-space: nowrap; }
-.amount { white-space: nowrap; }
-.fraction { display: inline-block; width: 4.9rem; text-align: left; color: var(--quiet); }
 .whole { white-space: nowrap; }
-.alarm { color: var(--ill); font-weight: 600; }
-tbody th small { display: block; font-weight: 400; }
-.alerts th, .alerts td { min-width: 0; } .alerts tbody th { font-weight: 400; white-space: nowrap; min-width: 0; }
-.alerts .direction { white-space: nowrap; } .alerts .in { color: var(--well); } .alerts .out { color: var(--out); }
-.alerts .kind, .alerts .network { color: var(--quiet); } .alerts .kind { white-space: nowrap; }
-.alarm a { color: inherit; } .about { display: flex; flex-wrap: wrap; gap: 0 4rem; } .about h2 { margin-top: .75rem; }
-.alerts .loud { background: var(--ill-back); } .alerts .loud th { box-shadow: inset .3rem 0 var(--ill); }
-.alerts .more { display: none; } tr:has(details[open]) + .more { display: table-row; }
-tr:has(details[open]), .more { background: var(--lift); }
-.more td { padding: .25rem 1.5rem .75rem; } .alerts summary { padding: 0; }
-.deliveries .what, .deliveries .why { max-width: 0; width: 62%; white-space: nowrap; overflow-x: clip;
-	text-overflow: ellipsis; }
-.watches tbody th, .watches td:nth-last-child(-n+3) { max-width: 12rem; white-space: nowrap; overflow-x: clip;
-	text-overflow: ellipsis; }
-.watches td:nth-last-child(-n+3) { max-width: 0; width: 12%; }
-.deliveries .why { width: 38%; color: var(--quiet); }
-.deliveries .what .direction { display: inline-block; width: 3.3rem; }
-.deliveries .what .number { display: inline-block; min-width: 10.5rem; }
-.deliveries .what .asset { display: inline-block; min-width: 3.2rem; }
-.charts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(26rem, 100%), 1fr)); gap: .75rem 2rem; }
+.alarm { color: var(--ill); font-weight: 600; } .alarm a { color: inherit; }
+tbody th small { display: block; font-weight: 400; } tbody th:has(time) { font-weight: 400; white-space: nowrap; }
+.alerts td:nth-child(n+3) { white-space: nowrap; } .alerts td:nth-child(2) { width: 70%; }
+.loud { background: var(--ill-back); } .loud th { box-shadow: inset .3rem 0 var(--ill); }
+.more { display: none; } tr:has(details[open]) + .more { display: table-row; }
+tr:has(details[open]), .more { background: var(--lift); } .more td { padding: .25rem 1.5rem .75rem; }
+.about { display: flex; flex-wrap: wrap; gap: 0 4rem; } .about h2 { margin-top: .75rem; }
 .chart { margin: 0; } figcaption { margin-bottom: .25rem; color: var(--quiet); } figcaption b { color: var(--text); }
 .plot { display: grid; grid-template-columns: max-content minmax(0, 1fr); column-gap: .4rem; }
 .plot svg { display: block; width: 100%; height: 5rem; background: var(--lift); }
@@ -90,13 +71,12 @@ input, select, button { font: inherit; color: var(--text); background: var(--bac
 	border-radius: .25rem; padding: .2rem .5rem; max-width: 100%; min-height: 2rem; }
 button { cursor: pointer; } .filters details[open] { flex-basis: 100%; }
 .filters details div { display: flex; flex-wrap: wrap; gap: .4rem .9rem; padding-top: .35rem; }
-.sent { margin: .25rem 0; padding-left: 1.25rem; overflow-wrap: anywhere; } td.sent { padding-left: .6rem; }
+.sent { margin: .25rem 0; padding-left: 1.25rem; overflow-wrap: anywhere; }
 summary { cursor: pointer; color: var(--link); display: inline-block; padding: .1rem 0; }
 summary::before { content: '▸'; display: inline-block; width: 1em; } details[open] summary::before { content: '▾'; }
 dl { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .15rem 1rem; margin: .5rem 0; }
 dt { color: var(--quiet); } dd { margin: 0; overflow-wrap: anywhere; }
 .pager { display: flex; gap: 1.5rem; margin: 1rem 0; } .pager a { padding: .35rem 0; }
-.local { color: var(--quiet); }
 footer { margin-top: 2rem; border-top: 1px solid var(--line); color: var(--quiet); } footer p { margin: .35rem 0; }
 @media (max-width: 72rem) {
 	thead { position: absolute; width: 1px; height: 1px; overflow: hidden; clip-path: inset(50%); }
@@ -105,93 +85,21 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); color: var(--quiet
 	th, td { border: 0; padding: .1rem 0; min-width: 0; }
 	td[data-name]::before { content: attr(data-name) ": "; color: var(--quiet); }
 	td:empty { display: none; }
-	.number { text-align: left; } .fraction { width: auto; }
-	.alerts tr:not(.more) { display: flex; flex-wrap: wrap; gap: 0 .6rem; align-items: baseline;
-		padding: .35rem .25rem; }
-	.alerts tr:not(.more) > * { width: auto; } .alerts .sentence, .alerts .other { flex-basis: 100%; }
-	.alerts tr.loud:not(.more) { padding-left: .75rem; box-shadow: inset .3rem 0 var(--ill); }
-	.alerts .loud th { box-shadow: none; }
-	.alerts .number { font-weight: 600; } .alerts .watch { font-weight: 600; }
+	.number { text-align: left; }
+	.loud:not(.more) { padding-left: .75rem; }
 	tr:has(details[open]) + .more { display: block; } .more td { padding: .25rem .6rem .6rem; }
-	.deliveries .what, .deliveries .why { max-width: none; flex-basis: 100%; white-space: normal; }
-	.deliveries td.number { font-weight: 400; }
-	.deliveries .what .direction, .deliveries .what .number, .deliveries .what .asset { width: auto; min-width: 0; }
-	.watches tr { display: flex; flex-wrap: wrap; gap: 0 .75rem; align-items: baseline; }
-	.watches tr > * { width: auto; order: 3; }
-	.watches tr > :is(th, td:nth-last-child(-n+3)) { width: auto; max-width: none; white-space: normal; }
-	.watches tbody th { order: 0; }
-	.watches [data-name="Balance"] { order: 1; margin-left: auto; font-weight: 600; }
-	.watches [data-name="Address"] { order: 2; flex-basis: 100%; }
-	.watches td:not([data-name="Last event"], [data-name="Alerts"])::before { content: none; }
-	dl { grid-template-columns: minmax(0, 1fr); } dd { margin-bottom: .35rem; } .figures dd { margin: 0; }
+	dl { grid-template-columns: minmax(0, 1fr); } dd { margin-bottom: .35rem; }
 	.about { gap: 0 2rem; } .about dl { grid-template-columns: max-content minmax(0, 1fr); } .about dd { margin: 0; }
 	.about dt.wide { display: none; } .about dd.wide { grid-column: 1 / -1; }
 }
 @media (max-width: 30rem) {
-	body { padding: 0 1rem 1.5rem; } .figures { gap: .25rem 1.5rem; } .figures dd { font-size: 1.35rem; }
+	body { padding: 0 1rem 1.5rem; }
 	.filters p { display: block; flex: 1 1 40%; } .filters label { display: block; }
 	.filters input, .filters select { width: 100%; }
 }
 @media (forced-colors: active) { .chart rect { fill: CanvasText; } .chart rect.out { fill: GrayText; } }
 @media print { .filters, .pager, nav, .skip { display: none; } }
 `.trimStart()
-
-export const script = `'use strict';
-// Refreshes in place what is marked as live, and adds the reader's own time. The pages do without it.
-const everyMs = 10000;
-const own = new Intl.DateTimeFormat(undefined, { dateStyle: 'short', timeStyle: 'medium' });
-const isUtc = new Date().getTimezoneOffset() === 0;
-function addLocal(root) {
-	if (isUtc) return;
-	for (const at of root.querySelectorAll('time')) {
-		const here = ' (' + own.format(new Date(at.dateTime)) + ' here)';
-		if (at.title !== '') { at.title += here; continue; }
-		const local = document.createElement('span');
-		local.className = 'local';
-		local.textContent = here;
-		at.append(local);
-	}
-}
-const raw = new Map();
-// What a part says, whatever time has passed meanwhile.
-const wordsOf = (text) => text.replace(/(<time class="ago"[^>]*>)[^<]*/g, '$1');
-const note = document.getElementById('refreshing');
-function isInUse(part) {
-	const selection = document.getSelection();
-	const isSelected = selection !== null && !selection.isCollapsed && part.contains(selection.anchorNode);
-	return isSelected || part.contains(document.activeElement) || part.querySelector('details[open]') !== null;
-}
-async function refresh() {
-	try {
-		const answer = await fetch(location.href, { headers: { accept: 'text/html' } });
-		if (!answer.ok) throw new Error(String(answer.status));
-		const fresh = new DOMParser().parseFromString(await answer.text(), 'text/html');
-		let isOld = false;
-		for (const part of document.querySelectorAll('[data-live]')) {
-			const next = fresh.getElementById(part.id);
-			if (next === null || raw.get(part.id) === next.outerHTML) continue;
-			if (isInUse(part)) {
-				isOld ||= wordsOf(raw.get(part.id)) !== wordsOf(next.outerHTML);
-				continue;
-			}
-			raw.set(part.id, next.outerHTML);
-			const taken = document.importNode(next, true);
-			addLocal(taken);
-			part.replaceWith(taken);
-		}
-		document.title = fresh.title;
-		say(isOld ? 'there is news: it is shown once nothing here is open or selected' : 'refreshes by itself');
-	} catch {
-		say('cannot be refreshed now: what you see is as of before');
-	}
-}
-function say(words) { if (note.textContent !== ' · ' + words) note.textContent = ' · ' + words; }
-for (const part of document.querySelectorAll('[data-live]')) raw.set(part.id, part.outerHTML);
-addLocal(document);
-say('refreshes by itself');
-setInterval(() => { if (!document.hidden) void refresh(); }, everyMs);
-document.addEventListener('visibilitychange', () => { if (!document.hidden) void refresh(); });
-`
 
 export const icon = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16">
 <rect width="16" height="16" rx="3" fill="#2f6fb5"/>

@@ -72,7 +72,7 @@ test.each([
 			{ ...lines[0], ok: false, reason: found.reason, head: null, headUnknownSince: since },
 			lines[1],
 		])
-		expect(standingOf(found, null).words).toBe('Degraded')
+		expect(standingOf(found).words).toBe('Degraded')
 	},
 )
 
