@@ -248,6 +248,7 @@ function facts(ill = 'nothing') {
 				balanceWei: BigInt(number) * 10n ** 15n + BigInt(number % 7),
 			}
 		},
+		contractOf: () => null,
 		announcements: (network) =>
 			stories.slice(0, 12).flatMap(({ made: { type, data } }, number) => {
 				const block = { number: BigInt(data.blockNumber), hash: data.blockHash }

@@ -83,10 +83,11 @@ footer { margin-top: 2rem; border-top: 1px solid var(--line); color: var(--quiet
 	table, tbody, tr, tbody th, td { display: block; width: 100%; }
 	tr { border-bottom: 1px solid var(--line); padding: .35rem 0; }
 	th, td { border: 0; padding: .1rem 0; min-width: 0; }
-	td[data-name]::before { content: attr(data-name) ": "; color: var(--quiet); }
+	td[data-name]:not([data-name=What])::before { content: attr(data-name) ": "; color: var(--quiet); }
+	.alerts td:nth-child(2) { width: 100%; }
 	td:empty { display: none; }
 	.number { text-align: left; }
-	.loud:not(.more) { padding-left: .75rem; }
+	.loud { padding-left: .75rem; box-shadow: inset .3rem 0 var(--ill); } .loud th { box-shadow: none; }
 	tr:has(details[open]) + .more { display: block; } .more td { padding: .25rem .6rem .6rem; }
 	dl { grid-template-columns: minmax(0, 1fr); } dd { margin-bottom: .35rem; }
 	.about { gap: 0 2rem; } .about dl { grid-template-columns: max-content minmax(0, 1fr); } .about dd { margin: 0; }
