@@ -1,0 +1,146 @@
+// What delivery promises, over real HTTP and SMTP, with a state on disk. The clock moves by hand.
+import { describe, expect, onTestFinished, test } from 'vitest'
+import type { Delivery } from '../../../src/model/delivery.js'
+import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { createEmailReceiver } from '../../../src/notify/email/email.js'
+import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
+import { type HookAnswer, resetConnection, startHookServer } from '../../support/hookServer.js'
+import { sized } from '../../support/longRun.js'
+import { startMailServer } from '../../support/mailServer.js'
+import { alertDeliveryOf, idOf, keptLog, never, removalOf, startMs } from '../samples.js'
+import { ids, useLab } from './lab.js'
+
+const lab = useLab()
+const second = 1_000
+const minute = 60 * second
+const numbers = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, at) => from + at)
+const minutesIn = () => (lab.nowMs - startMs) / minute
+
+/** A webhook receiver that answers 204 but where `answer` says otherwise; what it accepted, in order. */
+async function site(answer: (id: string) => HookAnswer | null) {
+	const hook = await startHookServer()
+	onTestFinished(() => hook.close())
+	const accepted: string[] = []
+	hook.answer = ({ id }) => {
+		const other = answer(id)
+		if (other === null) accepted.push(id)
+		return other ?? 204
+	}
+	const settings = { type: 'webhook', name: 'hook', url: hook.origin, secret: null } as const
+	const receiver = createWebhookReceiver(settings, { version: '1', clock: lab.clock })
+	return { accepted, ...driven(receiver) }
+}
+
+function driven(receiver: Parameters<typeof createDeliverer>[0]['receivers'][number]) {
+	const open = () =>
+		createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [receiver], random: () => 0.5 })
+	let deliverer = open()
+	onTestFinished(() => deliverer.close())
+	return {
+		/** Sends what is due, every so often, until then. */
+		async pass(untilMs: number, stepMs = minute, each: () => Promise<void> = async () => undefined) {
+			while (lab.nowMs < untilMs) {
+				lab.nowMs += stepMs
+				await each()
+				await deliverer.drainOnce(never)
+			}
+		},
+		async restart() {
+			await lab.reopen()
+			deliverer = open()
+		},
+	}
+}
+
+const post = (...deliveries: readonly Delivery[]) => lab.store.post(deliveries)
+const numbered = (...all: readonly number[]) => all.map((number) => alertDeliveryOf(number))
+const dead = async () => (await lab.store.deliveries('dead')).map(({ id }) => id)
+
+describe('a queue', () => {
+	test('default: its receiver fails four times: everything arrives in order of rank, then of posting', async () => {
+		let failures = 0
+		const { accepted, pass } = await site(() => (failures++ < 4 ? 503 : null))
+		await post(...numbered(1, 2, 3), alertDeliveryOf(9, {}, { direction: 'out' }), ...numbered(4))
+		await pass(startMs + 20 * minute, 20 * second)
+		expect(accepted).toEqual(ids(9, 1, 2, 3, 4))
+	})
+
+	test.each([
+		['fails', 500],
+		['is refused', 400],
+	])(
+		'behavior: an alert that %s for hours: its retraction waits for it, over a restart, others do not',
+		async (_, status) => {
+			let isOver = false
+			const { accepted, pass, restart } = await site((id) => (id === idOf(1) && !isOver ? status : null))
+			const [alert, ...others] = numbered(1, 3, 4)
+			if (alert === undefined) throw new Error('no alert')
+			await post(alert, removalOf(2, alert), ...others)
+			await pass(startMs + 20 * minute)
+			expect(accepted).toEqual(ids(3, 4))
+			await restart()
+			await pass(startMs + 50 * minute)
+			expect(accepted).toEqual(ids(3, 4))
+			isOver = true
+			await post(...numbered(5))
+			await pass(startMs + 180 * minute)
+			expect(accepted.filter((id) => id === idOf(1) || id === idOf(2))).toEqual(ids(1, 2))
+			expect(await lab.store.deliveries()).toEqual([])
+		},
+	)
+
+	test.each([
+		[400, 1],
+		[400, sized(12, 100)],
+		[500, 1],
+	])('behavior: %d for ever to so many messages: %d: the others go on', async (status, bad) => {
+		const isBad = (id: string) => Number(`0x${id.slice(-8)}`) <= bad
+		const { accepted, pass } = await site((id) => (isBad(id) ? status : null))
+		await post(...numbered(...numbers(1, bad)))
+		let next = 1_000
+		const posted: string[] = []
+		await pass(startMs + (130 + bad) * minute, minute, async () => {
+			posted.push(idOf(next))
+			await post(...numbered(next++))
+		})
+		// What was posted in the last minutes may be on its way.
+		expect(posted.slice(0, -10).filter((id) => !accepted.includes(id))).toEqual([])
+		expect((await dead()).every(isBad)).toBe(true)
+		if (status === 400) expect((await dead()).toSorted()).toEqual(ids(...numbers(1, bad)).toSorted())
+	})
+})
+
+describe('a mail server whose quota is full', () => {
+	test.each([
+		[1, 60],
+		[3, 60],
+		[sized(12, 100), 60],
+		[5, 0.8],
+	])(
+		'behavior: %d mails are refused for %d minutes: none is dead, all go out with the next probe',
+		async (count, minutes) => {
+			const mail = await startMailServer()
+			onTestFinished(() => mail.close())
+			const isFull = () => minutesIn() < minutes
+			mail.answer = (phase) => (phase === 'data' && isFull() ? '550 5.4.5 Daily user sending limit exceeded' : null)
+			const to = 'a@example.org'
+			const receiver = createEmailReceiver({
+				...{ type: 'email', name: 'mail', smtp: `smtp://${mail.host}`, from: 'x@example.org', to: [to] },
+			})
+			const { pass } = driven(receiver)
+			const deliveries = numbered(...numbers(1, count)).map((one) => ({ ...one, receiver: 'mail', recipient: to }))
+			await post(...deliveries)
+			await pass(startMs + (minutes + (minutes < 1 ? 2 : 16)) * minute, 6 * second * (minutes < 1 ? 1 : 10))
+			expect(await lab.store.deliveries()).toEqual([])
+			const arrived = mail.mails.filter(({ acknowledged }) => acknowledged).map(({ messageId }) => messageId)
+			expect(arrived.toSorted()).toEqual(deliveries.map(({ id }) => `<${id}@example.org>`).toSorted())
+		},
+	)
+})
+
+test('behavior: a receiver that cuts every connection for ten minutes gets everything within minutes, in order', async () => {
+	const { accepted, pass } = await site(() => (minutesIn() < 10 ? resetConnection : null))
+	await post(...numbered(...numbers(1, 30)))
+	await pass(startMs + 40 * minute, 20 * second)
+	expect(accepted).toEqual(ids(...numbers(1, 30)))
+})
