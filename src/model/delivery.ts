@@ -2,10 +2,13 @@
 import type { Message } from './alert.js'
 
 /**
- * `pending`: to be tried. `held`: kept back by a digest rule, later released with others. `parked`: its
- * receiver refuses everything and rests; kept, and one message is tried after each rest. `dead`: given up, and kept.
+ * `pending`: until it is delivered or dead. `held`: kept back by a digest rule, later released with others. `dead`:
+ * given up, and kept.
  */
-export type DeliveryStatus = 'pending' | 'held' | 'parked' | 'dead'
+export type DeliveryStatus = 'pending' | 'held' | 'dead'
+
+/** As operators are shown it. `parked`: its receiver refuses everything; one message is tried after each pause. */
+export type ShownStatus = DeliveryStatus | 'parked'
 
 export type HeldBy = 'digest'
 
@@ -43,7 +46,7 @@ export type ReasonCode =
 	| 'later'
 	| 'out-of-step'
 	| 'server-failed'
-	/** The receiver fails at this message and accepts others, so it is quarantined (`core/outbox/quarantine.ts`). */
+	/** The receiver fails at this message and accepts others (`core/outbox/waiting.ts`). */
 	| 'message-failed'
 	| 'unconfirmed'
 	| 'chat-unreachable'
@@ -91,11 +94,11 @@ export type Resolution =
 	| { readonly id: string; readonly result: 'delivered'; readonly answer?: string }
 	| {
 			readonly id: string
-			readonly result: 'retry' | 'parked' | 'dead'
+			readonly result: 'retry' | 'dead'
 			readonly code: ReasonCode
 			/** The reason in words. */
 			readonly error: string
-			/** For `retry`: when to try again. For `parked`: when its receiver's rest ends. */
+			/** For `retry`: when to try again. */
 			readonly nextAttemptAtMs: number
 			/** Absent: unchanged. */
 			readonly refused?: Refused

@@ -21,7 +21,7 @@
  * - queue: the deliveries of one receiver and recipient, sent in order.
  * - sent: handed to the receiver, at least once. Delivered: accepted by the receiver.
  * - deferred: kept back by a digest rule; the public status is `held`.
- * - suspended: a queue whose receiver refuses everything and rests; its deliveries are `parked`.
+ * - paused: a receiver that refuses everything, tried with one message a pause; what waits is shown as `parked`.
  * - dead letter: a delivery that was given up and is kept, `dead`.
  * - unconfigured: a receiver that the configuration no longer names.
  * - split: a refused digest, replaced by its alerts.

@@ -1,7 +1,7 @@
 /** History: deliveries that have left the outbox, kept for a limited time. */
 
 import type { Message } from './alert.js'
-import type { Delivery, DeliveryStatus } from './delivery.js'
+import type { Delivery, ShownStatus } from './delivery.js'
 
 /**
  * How a delivery left the outbox. `delivered`: the receiver accepted it. `dropped`: the operator discarded it. `split`:
@@ -36,7 +36,7 @@ export type HistoryEntry = HistoryRow | HistoryHole
 /** A delivery in the outbox or in the history. */
 export interface DeliveryRow
 	extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'attempts' | 'lastError' | 'message'> {
-	readonly result: HistoryResult | DeliveryStatus
+	readonly result: HistoryResult | ShownStatus
 	readonly toldAtMs: number
 	/** Null while the delivery is in the outbox. */
 	readonly endedAtMs: number | null

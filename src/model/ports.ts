@@ -123,8 +123,8 @@ export interface Store {
 	post(deliveries: readonly Delivery[]): Promise<void>
 	/**
 	 * Claims what can be tried now: from each queue that is not claimed, up to `perQueue` pending deliveries in sending
-	 * order (`urgency.ts`), up to the first that is not due; quarantined ones that are not due are skipped. They stay
-	 * claimed until resolved or released.
+	 * order (`urgency.ts`), up to the first that is not due, then those beside the queue that are due
+	 * (`core/outbox/waiting.ts`). They stay claimed until resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as by `post()`. */
@@ -143,8 +143,8 @@ export interface Store {
 
 	/** In order of posting; restricted to one status or one queue where given. */
 	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
-	/** Quarantined deliveries of one queue (`core/outbox/quarantine.ts`), in sending order. */
-	quarantined(queue: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
+	/** Deliveries that wait beside one queue (`core/outbox/waiting.ts`), in sending order. */
+	aside(queue: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
 	/**
 	 * Makes deliveries due at `atMs`, whatever their status; a held one is then sent alone. Resolves to the number found.
 	 */

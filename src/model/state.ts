@@ -208,7 +208,7 @@ export interface NetworkSummary {
 
 export interface ReceiverSummary {
 	readonly pending: number
-	/** Number of pending deliveries in quarantine (`core/outbox/quarantine.ts`); absent: none. */
+	/** Number of pending deliveries that fail alone (`core/outbox/waiting.ts`); absent: none. */
 	readonly quarantined?: number
 	/** Number of pending and held deliveries that were parked or dead before and are retried; absent: none. */
 	readonly retried?: number

@@ -5,9 +5,9 @@
 
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
-import { failedAttempts, isQuarantined } from '../core/outbox/quarantine.js'
 import { isRefused, saysRefusal } from '../core/outbox/refusals.js'
 import { isReread } from '../core/outbox/retriedDeadLetters.js'
+import { failedAttempts, isAlone, isParked, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { BookSet } from '../model/books.js'
 import type { BlockRef } from '../model/chain.js'
@@ -160,10 +160,11 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 	const blank = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
 	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
 	for (const delivery of doc.deliveries.values()) {
-		const { receiver, status } = delivery
+		const { receiver } = delivery
+		const status = statusOf(delivery)
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
-		const quarantined = isQuarantined(delivery) ? { quarantined: (seen.quarantined ?? 0) + 1 } : {}
-		const retried = isReread(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
+		const quarantined = isAlone(delivery) ? { quarantined: (seen.quarantined ?? 0) + 1 } : {}
+		const retried = isReread(delivery) && !isParked(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
 		const failed = failedAttempts(delivery)
 		const tried = failed === 0 ? {} : { failedAttempts: Math.max(seen.failedAttempts ?? 0, failed) }
 		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}

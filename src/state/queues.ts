@@ -3,9 +3,9 @@
  * only.
  */
 
-import { isQuarantined } from '../core/outbox/quarantine.js'
 import { byQueue, queueOf } from '../core/outbox/queue.js'
 import { inSendingOrder } from '../core/outbox/urgency.js'
+import { claimable, isAside, nextDueMsOf } from '../core/outbox/waiting.js'
 import type { Delivery } from '../model/delivery.js'
 
 export interface Queues {
@@ -15,10 +15,7 @@ export interface Queues {
 	): readonly (readonly Delivery[])[]
 	release(ids: readonly string[]): void
 	nextDueMs(deliveries: ReadonlyMap<string, Delivery>): number | null
-	quarantined(
-		deliveries: ReadonlyMap<string, Delivery>,
-		queue: Pick<Delivery, 'receiver' | 'recipient'>,
-	): readonly Delivery[]
+	aside(deliveries: ReadonlyMap<string, Delivery>, queue: Pick<Delivery, 'receiver' | 'recipient'>): readonly Delivery[]
 }
 
 export function createQueues(): Queues {
@@ -41,10 +38,10 @@ export function createQueues(): Queues {
 
 	return {
 		claim(deliveries, { nowMs, perQueue }) {
-			const claimed: Delivery[][] = []
+			const claimed: (readonly Delivery[])[] = []
 			for (const [queue, pending] of pendingByQueue(deliveries)) {
 				if (underWay.has(queue)) continue
-				const due = duePrefix(pending, nowMs, perQueue)
+				const due = claimable(pending, nowMs, perQueue)
 				if (due.length === 0) continue
 				for (const { id } of due) taken.set(id, queue)
 				underWay.set(queue, due.length)
@@ -66,23 +63,11 @@ export function createQueues(): Queues {
 			let next: number | null = null
 			for (const [queue, pending] of pendingByQueue(deliveries)) {
 				if (underWay.has(queue)) continue
-				for (const delivery of pending) {
-					if (next === null || delivery.nextAttemptAtMs < next) next = delivery.nextAttemptAtMs
-					if (!isQuarantined(delivery)) break
-				}
+				const dueMs = nextDueMsOf(pending)
+				if (dueMs !== null && (next === null || dueMs < next)) next = dueMs
 			}
 			return next
 		},
-		quarantined: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isQuarantined),
+		aside: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isAside),
 	}
-}
-
-function duePrefix(pending: readonly Delivery[], nowMs: number, most: number): Delivery[] {
-	const due: Delivery[] = []
-	for (const delivery of pending) {
-		if (due.length >= most) break
-		if (delivery.nextAttemptAtMs <= nowMs) due.push(delivery)
-		else if (!isQuarantined(delivery)) break
-	}
-	return due
 }

@@ -110,7 +110,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 					(status === undefined || delivery.status === status) &&
 					(queue === undefined || (delivery.receiver === queue.receiver && delivery.recipient === queue.recipient)),
 			),
-		quarantined: async (queue) => queues.quarantined(state().deliveries, queue),
+		aside: async (queue) => queues.aside(state().deliveries, queue),
 		retry: async (ids, atMs) => {
 			const found = await change('retry', { ids, atMs })
 			announce(found)

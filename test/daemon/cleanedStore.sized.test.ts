@@ -321,7 +321,7 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 	await store.resolve(
 		posted.map(({ id }, at) => ({
 			id,
-			result: 'parked',
+			result: 'retry',
 			code: 'removed',
 			error: reasons[at % reasons.length] ?? text,
 			nextAttemptAtMs: 0,

@@ -49,7 +49,7 @@ function waitingOf(number: number, rest: Partial<Delivery>): Delivery {
 
 const dead: Delivery[] = [
 	waitingOf(1, { status: 'dead', attempts: 7, lastError: hostile }),
-	waitingOf(2, { status: 'parked', attempts: 1, lastError: hostile }),
+	waitingOf(2, { refused: { sinceMs: 1, times: 0 }, attempts: 1, lastError: hostile }),
 	waitingOf(3, {
 		status: 'pending',
 		attempts: 2,

@@ -36,7 +36,14 @@ export async function serve({ asks = false } = {}) {
 		receivers: [{ name: script, type: 'webhook', place: script, fallback: script }],
 		health: async () => ({ ok: false, reason: script, networks: [] }),
 		deliveries: async () => [
-			told(1, { message, lastError: script, recipient: script, receiver: script, status: 'parked', attempts: 3 }),
+			told(1, {
+				message,
+				lastError: script,
+				recipient: script,
+				receiver: script,
+				refused: { sinceMs: 1, times: 0 },
+				attempts: 3,
+			}),
 		],
 	})
 	const server = await startHttp({

@@ -85,21 +85,24 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await at.store.nextDueMs()).toBe(at.nowMs + 40)
 		})
 
-		test('behavior: parked and dead deliveries block nothing', async () => {
+		test('behavior: dead deliveries and those that wait for their receiver block nothing', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			await claim()
 			await at.store.resolve([
 				{ id: 'a', result: 'dead', code: 'message-refused', error: 'refused', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+				{
+					...{ id: 'b', result: 'retry', code: 'removed', error: 'gone', nextAttemptAtMs: at.nowMs + 9999 },
+					refused: { sinceMs: at.nowMs, times: 0 },
+				},
 			])
 			await at.store.release(['c'])
 			expect((await claim()).map(ids)).toEqual([['c']])
 		})
 
-		test('behavior: what was parked or dead and is tried once more is counted', async () => {
+		test('behavior: what was dead and is tried once more is counted', async () => {
 			const failed = (lastErrorCode: ReasonCode) => ({ attempts: 1, lastErrorCode, lastError: 'no' })
 			await at.store.post([
-				deliveryOf('a', { ...failed('removed'), status: 'parked' }),
+				deliveryOf('a', { ...failed('removed'), refused: { sinceMs: 1, times: 0 } }),
 				deliveryOf('b', { ...failed('too-large'), status: 'dead' }),
 				deliveryOf('c', failed('server-failed')),
 				deliveryOf('d'),
@@ -109,7 +112,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await counts()).toMatchObject({ pending: 2, held: 1, parked: 1, dead: 1, retried: 1 })
 			await at.store.retry(['a', 'b'], at.nowMs)
 			await at.reopened()
-			expect(await counts()).toMatchObject({ pending: 4, parked: 0, dead: 0, retried: 3 })
+			expect(await counts()).toMatchObject({ pending: 3, parked: 1, dead: 0, retried: 2 })
 			await at.store.drop(['a', 'b', 'e'])
 			expect(await counts()).not.toHaveProperty('again')
 		})
@@ -134,8 +137,8 @@ export function deliveryContract(at: OpenPlace): void {
 				{ id: 'x', result: 'delivered' },
 			])
 			await at.reopened()
-			expect(ids(await at.store.quarantined({ receiver: 'hook', recipient: null }))).toEqual(['a', 'c'])
-			expect(await at.store.quarantined({ receiver: 'other', recipient: null })).toEqual([])
+			expect(ids(await at.store.aside({ receiver: 'hook', recipient: null }))).toEqual(['a', 'c'])
+			expect(await at.store.aside({ receiver: 'other', recipient: null })).toEqual([])
 			expect((await at.store.summary()).receivers.get('hook')).toMatchObject({ pending: 3, quarantined: 2 })
 			expect(await at.store.nextDueMs()).toBe(at.nowMs + 40)
 			expect(await claim()).toEqual([])
@@ -147,7 +150,7 @@ export function deliveryContract(at: OpenPlace): void {
 			])
 			expect(await at.store.nextDueMs()).toBe(at.nowMs + 10)
 			at.nowMs += 50
-			expect((await claim()).map(ids)).toEqual([['a', 'd']])
+			expect((await claim()).map(ids)).toEqual([['d', 'a']])
 		})
 
 		test('behavior: what was taken when the program died can be taken again', async () => {
@@ -174,7 +177,10 @@ export function deliveryContract(at: OpenPlace): void {
 			deliveryOf('f'),
 		])
 		await at.store.resolve([
-			{ id: 'b', result: 'parked', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+			{
+				...{ id: 'b', result: 'retry', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+				refused: { sinceMs: 7, times: 0 },
+			},
 			{ id: 'f', result: 'dead', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
 		])
 		const store = await at.reopened()
@@ -217,25 +223,26 @@ export function deliveryContract(at: OpenPlace): void {
 			])
 		})
 
-		test('behavior: dead and parked ones stay listed with their reason', async () => {
+		test('behavior: dead ones, and those that wait for their receiver, stay listed with their reason', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.resolve([
 				{ id: 'a', result: 'dead', code: 'too-large', error: 'HTTP 413', nextAttemptAtMs: 0 },
 				{
-					...{ id: 'b', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 9 },
-					...{ untried: true, refused: { sinceMs: 7, times: 2 } },
+					...{ id: 'b', result: 'retry', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 9 },
+					...{ untried: true, refused: { sinceMs: 7, times: 0 } },
 				},
 			])
 			expect(await (await at.reopened()).deliveries()).toMatchObject([
 				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
 				deliveryOf('b', {
-					...{ status: 'parked', attempts: 0, lastError: 'HTTP 410', lastErrorCode: 'removed' },
-					...{ nextAttemptAtMs: 9, refused: { sinceMs: 7, times: 2 } },
+					...{ status: 'pending', attempts: 0, lastError: 'HTTP 410', lastErrorCode: 'removed' },
+					...{ nextAttemptAtMs: 9, refused: { sinceMs: 7, times: 0 } },
 				}),
 			])
 			const hook = async () => (await at.store.summary()).receivers.get('hook')
 			expect(await hook()).toMatchObject({ pending: 0, parked: 1, dead: 1, refusal: 'HTTP 410' })
-			await at.store.retry(['b'], 8)
+			const counted = { code: 'message-failed' as const, error: 'HTTP 410', refused: { sinceMs: 7, times: 1 } }
+			await at.store.resolve([{ id: 'b', result: 'retry', nextAttemptAtMs: 9, ...counted }])
 			expect(await hook()).toMatchObject({ pending: 1, refused: 1, parked: 0, dead: 1 })
 		})
 
@@ -277,11 +284,14 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c'), deliveryOf('d')])
 			await at.store.resolve([
 				{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },
-				{ id: 'b', result: 'parked', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },
+				{
+					...{ id: 'b', result: 'retry', code: 'message-failed', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
+					refused: { sinceMs: 7, times: 1 },
+				},
 				{ id: 'c', result: 'retry', code: 'message-refused', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
 			])
 			expect(await at.store.retry(['a', 'b', 'c', 'unknown'], at.nowMs)).toBe(3)
-			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
+			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'c', 'd', 'b']])
 		})
 
 		test('default: dropped ones are gone, whatever their status', async () => {

@@ -98,7 +98,7 @@ describe.each(places)('history in %s', (_, make) => {
 		await store.post([deliveryOf('dead'), deliveryOf('parked'), deliveryOf('gone'), digest])
 		await store.resolve([
 			{ id: 'dead', result: 'dead', code: 'message-refused', error: 'no', nextAttemptAtMs: 0 },
-			{ id: 'parked', result: 'parked', code: 'login-refused', error: 'no', nextAttemptAtMs: 0 },
+			{ id: 'parked', result: 'retry', code: 'login-refused', error: 'no', nextAttemptAtMs: 0 },
 		])
 		expect(await store.drop(['gone', 'never there'])).toBe(1)
 		await store.resolve([{ id: 'digest', result: 'split', into }])

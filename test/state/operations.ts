@@ -72,7 +72,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 	id.map((id) => ({ id, result: 'delivered' as const })),
 	fc.record({
 		id,
-		result: fc.constantFrom('retry' as const, 'parked' as const, 'dead' as const),
+		result: fc.constantFrom('retry' as const, 'dead' as const),
 		code: fc.constantFrom('server-failed' as const, 'removed' as const),
 		error: fc.string({ unit: 'binary', maxLength: 9 }),
 		nextAttemptAtMs: time,

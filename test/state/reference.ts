@@ -114,8 +114,10 @@ function firstOfFreeQueues(at: Reference): Delivery[][] {
 export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 	const queues: string[][] = []
 	for (const queue of firstOfFreeQueues(at)) {
-		const stop = queue.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
-		const due = queue.slice(0, stop < 0 ? perQueue : Math.min(stop, perQueue)).map(({ id }) => id)
+		const inOrder = queue.filter(({ attempts }) => attempts < 5)
+		const stop = inOrder.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
+		const beside = queue.filter(({ attempts, nextAttemptAtMs }) => attempts >= 5 && nextAttemptAtMs <= nowMs)
+		const due = [...(stop < 0 ? inOrder : inOrder.slice(0, stop)), ...beside].slice(0, perQueue).map(({ id }) => id)
 		if (due.length > 0) queues.push(due)
 	}
 	at.taken.push(...queues.flat())
@@ -123,8 +125,11 @@ export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 }
 
 export function nextDueMs(at: Reference): number | null {
-	const firsts = firstOfFreeQueues(at).map(([first]) => first?.nextAttemptAtMs ?? Number.NaN)
-	return firsts.length === 0 ? null : Math.min(...firsts)
+	const times = firstOfFreeQueues(at).flatMap((queue) => {
+		const first = queue.filter(({ attempts }) => attempts < 5).slice(0, 1)
+		return [...first, ...queue.filter(({ attempts }) => attempts >= 5)].map(({ nextAttemptAtMs }) => nextAttemptAtMs)
+	})
+	return times.length === 0 ? null : Math.min(...times)
 }
 
 export function release(at: Reference, ids: readonly string[]): Step {

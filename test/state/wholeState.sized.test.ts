@@ -75,7 +75,10 @@ async function fill(store: Store): Promise<void> {
 		{ id: 'd1', result: 'delivered' },
 		{ id: 'd2', result: 'dead', code: 'message-refused', error: 'HTTP 400 \u0000 “ä” \ud800', nextAttemptAtMs: 0 },
 		{ id: 'd3', result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: START_MS + 1000 },
-		{ id: 'm1', result: 'parked', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
+		{
+			...{ id: 'm1', result: 'retry', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
+			refused: { sinceMs: START_MS, times: 0 },
+		},
 	])
 }
 

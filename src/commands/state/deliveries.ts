@@ -5,9 +5,9 @@ import { parseAddress } from '../../config/address.js'
 import { readDuration } from '../../config/duration.js'
 import type { StateSettings } from '../../config/load.js'
 import { isAbout } from '../../core/outbox/historyEntries.js'
-import { isQuarantined } from '../../core/outbox/quarantine.js'
+import { isAlone, statusOf } from '../../core/outbox/waiting.js'
 import { PlainError, UsageError } from '../../errors.js'
-import type { Delivery } from '../../model/delivery.js'
+import type { Delivery, ShownStatus } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
 import { headline } from '../../notify/text/sentence.js'
 import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
@@ -73,7 +73,7 @@ export const deliveries: Command = {
 		const waiting = (await peek(statePlace))?.deliveries ?? []
 		const found = waiting.filter(
 			(one) =>
-				(values.status === undefined || one.status === values.status) &&
+				(values.status === undefined || statusOf(one) === values.status) &&
 				one.createdAtMs >= sinceMs &&
 				isAbout(one.message, one.receiver, query),
 		)
@@ -81,7 +81,7 @@ export const deliveries: Command = {
 		if (act === 'list') {
 			if (ids.length > 0)
 				throw new UsageError('`deliveries list` takes no ids; --receiver, --address, --since and --status choose')
-			if (json) for (const one of found) io.out(JSON.stringify(one))
+			if (json) for (const one of found) io.out(JSON.stringify({ ...one, status: statusOf(one) }))
 			else for (const line of linesOf(found, all === true ? found.length : listedAtOnce)) io.out(fitWords(line))
 			return exitCodes.done
 		}
@@ -105,7 +105,7 @@ interface Values {
 	readonly since?: number
 	readonly address?: Address
 	readonly receiver?: string
-	readonly status?: Delivery['status']
+	readonly status?: ShownStatus
 }
 
 function readSince(text: string, nowMs: number): number {
@@ -146,8 +146,8 @@ function* linesOf(found: readonly Delivery[], most: number): Generator<string> {
 	for (const one of found.slice(0, most)) yield* inWords(one)
 	if (found.length <= most) return
 	const counts = new Map<string, number>()
-	for (const { status, receiver } of found) {
-		const sort = `${status}  ${receiver}`
+	for (const one of found) {
+		const sort = `${statusOf(one)}  ${one.receiver}`
 		counts.set(sort, (counts.get(sort) ?? 0) + 1)
 	}
 	yield ''
@@ -156,10 +156,11 @@ function* linesOf(found: readonly Delivery[], most: number): Generator<string> {
 }
 
 function* inWords(delivery: Delivery): Generator<string> {
-	const { id, receiver, recipient, status, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
+	const { id, receiver, recipient, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
+	const status = statusOf(delivery)
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
-	const own = isQuarantined(delivery) ? ' (retried separately, while others are accepted)' : ''
+	const own = isAlone(delivery) ? ' (retried separately, while others are accepted)' : ''
 	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
 	yield `${id}  ${status}${own}  ${to}  ${tries}${waits === null ? '' : waits + utc(nextAttemptAtMs)}`
 	yield `  ${headline(message)}`

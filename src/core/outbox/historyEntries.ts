@@ -11,6 +11,7 @@ import type {
 	HistoryRow,
 } from '../../model/history.js'
 import { isDigest } from './messageKinds.js'
+import { statusOf } from './waiting.js'
 
 /** A row without its position. `answer`: the receiver's answer; null if it was not contacted. */
 export function historyRowOf(
@@ -24,7 +25,8 @@ export function historyRowOf(
 }
 
 export function rowOfDelivery(delivery: Delivery): DeliveryRow {
-	const { id, receiver, recipient, attempts, lastError, message, status, createdAtMs, nextAttemptAtMs } = delivery
+	const { id, receiver, recipient, attempts, lastError, message, createdAtMs, nextAttemptAtMs } = delivery
+	const status = statusOf(delivery)
 	const isTriedAgain = status === 'pending' || status === 'held'
 	return {
 		...{ id, receiver, recipient, attempts, lastError, message, result: status, toldAtMs: createdAtMs },

@@ -1,4 +1,4 @@
-/** The room makes deliveries from alerts, and orders them: queues, ranks, digests, quarantine. */
+/** The room makes deliveries from alerts, and orders them: queues, ranks, digests, how they wait. */
 
 import type { Alert, MessageData, MessageType } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'

@@ -5,10 +5,7 @@
 
 import type { Delivery, ReasonCode } from '../../model/delivery.js'
 
-/**
- * Failures after which deliveries are parked or dead and not retried by themselves. PostgreSQL queries contain them,
- * too.
- */
+/** Failures after which deliveries are parked or dead and not retried by themselves. */
 export const againCodes: readonly ReasonCode[] = [
 	'no-recipient',
 	'expired',
@@ -33,5 +30,5 @@ export const againCodes: readonly ReasonCode[] = [
 const codes: ReadonlySet<ReasonCode | undefined> = new Set(againCodes)
 
 export function isReread({ status, lastErrorCode }: Pick<Delivery, 'status' | 'lastErrorCode'>): boolean {
-	return (status === 'pending' || status === 'held') && codes.has(lastErrorCode)
+	return status !== 'dead' && codes.has(lastErrorCode)
 }

@@ -3,19 +3,18 @@
  * message may be sent twice (under the same id), but is never lost.
  */
 
+import { backoffMs } from '../../base/waits/backoff.js'
 import { pause } from '../../base/waits/wait.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
-import { createClockWatch } from './clockWatch.js'
 import { createFallbacks } from './fallback/fallback.js'
 import { createDeferrals, type DeferralRules } from './held/deferral.js'
-import { createQueueBackoff } from './queueBackoff.js'
 import { createQueueLog } from './queueLog.js'
+import { createQueueStates } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
-import { createSuspension } from './suspension.js'
 import { createUnconfigured } from './unconfigured.js'
 
 /** Settings of a receiver besides its address. */
@@ -61,8 +60,6 @@ export interface Deliverer {
 	run(signal: AbortSignal): Promise<void>
 	/** Tries every delivery that is due now, once. Throws StateError when the results cannot be recorded. */
 	drainOnce(signal: AbortSignal): Promise<Tally>
-	/** Uses these from the next message on; replaced receivers are closed when their attempts have ended. */
-	setReceivers(receivers: readonly Receiver[]): Promise<void>
 	/** Closes the receivers; call it when neither `run` nor `drainOnce` is running. */
 	close(): Promise<void>
 }
@@ -71,12 +68,15 @@ const perQueue = 100
 /** Longest sleep, because the machine may have been suspended, or its clock set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
+const LONGEST_BREAK_MS = 5 * 60_000
+/** Smaller steps of the clock are ignored: they delay a retry by 2 s at most. */
+const LEAST_SET_BACK_S = 2
 
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
 	const { drainDeadlineMs = 2_000 } = options
 	const unconfigured = createUnconfigured(store, log)
-	let receivers = byName(options.receivers)
+	const receivers = byName(options.receivers)
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
@@ -92,67 +92,58 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		rulesOf: optionsOf,
 	})
 	const queueLog = createQueueLog(log)
-	const queueBackoff = createQueueBackoff(clock, log)
-	const clockWatch = createClockWatch({ store, clock, steady: options.steady ?? clock, log })
+	const states = createQueueStates()
+	const steady = options.steady ?? clock
+	/** System clock minus monotonic clock; null: not read yet. */
+	let aheadMs: number | null = null
 	const { work } = createQueueWorker({
 		store,
 		clock,
 		log,
 		random,
+		states,
 		queueLog,
 		unconfigured,
 		fallbacks,
 		deferrals,
 		receiverOf,
 		onResult,
-		wakeUp,
 	})
 
 	async function run(signal: AbortSignal): Promise<void> {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
-		const suspension = createSuspension(store, clock)
 		const tally = { delivered: 0, failed: 0, held: 0 }
-		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, suspension, tally }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally }
 		const working = new Set<Promise<void>>()
 		const stopListening = store.onPosted(wakeUp)
 		signal.addEventListener('abort', wakeUp, { once: true })
 
 		let troubled = false
-		let released = false
+		let learnt = false
 		while (!signal.aborted) {
 			wake = new AbortController()
 			let waitMs = shortestSleepMs
 			try {
-				if (!released) {
-					await suspension.learn()
-					// The operator may have corrected something.
-					await suspension.probe(true)
-				}
-				released = true
-				await clockWatch.look()
-				await suspension.probe()
+				// The operator may have corrected something: what receivers refused is tried now.
+				if (!learnt) await look(({ refused }) => refused !== undefined)
+				else await look()
+				learnt = true
 				await fallbacks.look()
 				await deferrals.letGo(clock())
-				for (const queue of await store.claim({ nowMs: clock(), perQueue })) {
-					const [first] = queue
-					if (first === undefined) continue
-					if (queueBackoff.isWaiting(first)) {
-						await store.release(queue.map(({ id }) => id))
-						continue
-					}
+				for (const queue of await claim(clock())) {
 					const worked = work(queue, context)
-						.then(() => {
-							queueBackoff.succeeded(first)
+						.then(() => worksAgain(queue))
+						.catch((error: unknown) => breaksOff(queue, error))
+						.finally(() => {
+							working.delete(worked)
 							wakeUp()
 						})
-						.catch((error: unknown) => queueBackoff.failed(first, error))
-						.finally(() => working.delete(worked))
 					working.add(worked)
 				}
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
-					suspension.nextProbeMs(),
+					states.nextEndMs(clock()),
 					deferrals.nextLookMs(),
 					fallbacks.nextLookMs(),
 				)
@@ -179,20 +170,17 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const recorder = createRecorder(store, log, drainDeadlineMs)
 		const cut = new AbortController()
 		// Before `nowMs` is read, so that this run tries what the look makes due.
-		await clockWatch.look()
+		await look()
 		// A delivery that fails now is due after this moment, so it is not tried twice.
 		const nowMs = clock()
-		const suspension = createSuspension(store, () => nowMs)
 		const tally = { delivered: 0, failed: 0, held: 0 }
-		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, suspension, tally }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally }
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {
-			await suspension.learn()
-			await suspension.probe()
 			while (!signal.aborted) {
 				await deferrals.letGo(nowMs)
-				const queues = await store.claim({ nowMs, perQueue })
+				const queues = await claim(nowMs)
 				if (queues.length === 0) break
 				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
 				for (const end of ends) if (end.status === 'rejected') throw end.reason
@@ -203,6 +191,60 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await unconfigured.letGo()
 		}
 		return context.tally
+	}
+
+	/**
+	 * Makes deliveries due whose time lies ahead only because the clock was set back, and those that `isDue` names. The
+	 * first call learns which receivers refuse everything.
+	 */
+	async function look(isDue: (delivery: Delivery) => boolean = () => false): Promise<void> {
+		const nowMs = clock()
+		const nowAheadMs = nowMs - steady()
+		const isFirst = aheadMs === null
+		const seconds = isFirst ? 0 : Math.round(((aheadMs ?? 0) - nowAheadMs) / 1_000)
+		aheadMs = nowAheadMs
+		if (!isFirst && seconds < LEAST_SET_BACK_S) return
+		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
+		const pending = await store.deliveries('pending')
+		if (isFirst) states.learn(pending)
+		// Deliveries made in the future: the clock was set back while nothing ran.
+		const isLate = ({ createdAtMs }: Delivery) => !isFirst || createdAtMs > nowMs + LEAST_SET_BACK_S * 1_000
+		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isDue(one)))
+		if (due.length > 0)
+			await store.retry(
+				due.map(({ id }) => id),
+				nowMs,
+			)
+	}
+
+	/** The queues of which something is due and that are not paused. */
+	async function claim(nowMs: number): Promise<readonly (readonly Delivery[])[]> {
+		const queues = await store.claim({ nowMs, perQueue })
+		const [paused, open] = [true, false].map((isPaused) =>
+			queues.filter(([first]) => first !== undefined && states.isPaused(first, nowMs) === isPaused),
+		)
+		const ids = (paused ?? []).flatMap((queue) => queue.map(({ id }) => id))
+		if (ids.length > 0) await store.release(ids)
+		return open ?? []
+	}
+
+	/** A worker threw, which is a fault of tracewatch or of the store: the queue waits longer and longer. */
+	function breaksOff([first]: readonly Delivery[], error: unknown): void {
+		if (first === undefined) return
+		const queue = states.of(first)
+		queue.broken += 1
+		const waitMs = backoffMs(queue.broken, 1_000, LONGEST_BREAK_MS)
+		queue.pausedUntilMs = clock() + waitMs
+		const facts = { err: error, receiver: first.receiver, delivery: first.id, waitMs }
+		if (queue.broken === 1)
+			log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
+		else log.debug(facts, 'a queue of deliveries broke off again')
+	}
+
+	function worksAgain([first]: readonly Delivery[]): void {
+		if (first === undefined || states.of(first).broken === 0) return
+		states.of(first).broken = 0
+		log.info({ receiver: first.receiver }, 'a queue of deliveries that broke off continues')
 	}
 
 	/** Null when the receiver, or this recipient of it, is no longer configured. */
@@ -217,15 +259,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	return {
 		run,
 		drainOnce,
-		async setReceivers(next) {
-			const replaced = [...receivers.values()].filter((receiver) => !next.includes(receiver))
-			receivers = byName(next)
-			deferrals.reconsider()
-			await unconfigured.letGo()
-			await createSuspension(store, clock).probe(true)
-			wake.abort()
-			await Promise.all(replaced.map((receiver) => receiver.close()))
-		},
 		async close() {
 			await Promise.all([...receivers.values()].map((receiver) => receiver.close()))
 		},

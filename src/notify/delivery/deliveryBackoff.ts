@@ -32,6 +32,17 @@ export function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll
 	return isExpired(delivery, nowMs) || (nowMs >= sinceMs + giveUpAfterMs && attemptsOfAll >= retryCeilingsMs.length)
 }
 
+/** The ceiling of a minute. */
+const queueCeiling = 3
+
+interface Failure {
+	readonly nowMs: number
+	readonly random: () => number
+	/** Failures of the queue in a row, this one included. */
+	readonly failures?: number
+	readonly afterMs?: number
+}
+
 /**
  * Time of the next attempt after a failure, in milliseconds since 1970; null: give the delivery up. Full jitter below
  * the ceiling, but never earlier than the receiver asked for (`afterMs`). A delivery that became too old while the
@@ -39,13 +50,13 @@ export function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll
  */
 export function nextAttemptMs(
 	delivery: Pick<Delivery, 'attempts' | 'createdAtMs'>,
-	nowMs: number,
-	random: () => number,
-	afterMs = 0,
+	{ nowMs, random, failures = 1, afterMs = 0 }: Failure,
 ): number | null {
 	const deadlineMs = delivery.createdAtMs + giveUpAfterMs
 	if (isExpired(delivery, nowMs)) return null
-	const ceilingMs = retryCeilingsMs[Math.min(delivery.attempts, retryCeilingsMs.length - 1)] ?? hourMs
+	// A queue that fails is asked at most once a minute, whichever delivery stands first.
+	const before = Math.max(delivery.attempts, Math.min(failures - 1, queueCeiling))
+	const ceilingMs = retryCeilingsMs[Math.min(before, retryCeilingsMs.length - 1)] ?? hourMs
 	const waitMs = Math.max(leastWaitMs, Math.floor(random() * ceilingMs), afterMs)
 	// The last attempt is at the deadline, not up to an hour later.
 	return nowMs < deadlineMs ? Math.min(nowMs + waitMs, deadlineMs) : nowMs + waitMs

@@ -1,6 +1,6 @@
 /** Logs when a queue starts to fail, when it works again, and each message that is given up; not each failure. */
-import { isQuarantined } from '../../core/outbox/quarantine.js'
 import { queueOf } from '../../core/outbox/queue.js'
+import { isAlone } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 
@@ -8,7 +8,7 @@ export interface QueueLog {
 	/** `outcome` as recorded: an expired retry is already `dead`. */
 	note(delivery: Delivery, outcome: Outcome): void
 	/** The receiver failed at this message and accepted another. */
-	putInQuarantine(delivery: Delivery, reason: string): void
+	failsAlone(delivery: Delivery, reason: string): void
 }
 
 export function createQueueLog(log: Log): QueueLog {
@@ -19,7 +19,7 @@ export function createQueueLog(log: Log): QueueLog {
 		delivery: id,
 	})
 	return {
-		putInQuarantine(delivery, reason) {
+		failsAlone(delivery, reason) {
 			log.warn(
 				{ ...factsOf(delivery), alert: delivery.message.data.id, reason },
 				'a receiver refuses one message and accepts others: that one is retried separately, out of order',
@@ -31,7 +31,7 @@ export function createQueueLog(log: Log): QueueLog {
 			const before = states.get(key) ?? 'ok'
 			if (outcome.result === 'delivered') {
 				states.set(key, 'ok')
-				if (isQuarantined(delivery)) log.info(facts, 'the receiver accepted a message that was retried separately')
+				if (isAlone(delivery)) log.info(facts, 'the receiver accepted a message that was retried separately')
 				if (before !== 'ok') log.info(facts, 'the receiver accepts messages again')
 				return
 			}
@@ -43,7 +43,7 @@ export function createQueueLog(log: Log): QueueLog {
 				)
 				return
 			}
-			if (isQuarantined(delivery))
+			if (isAlone(delivery))
 				return log.debug({ ...facts, reason }, 'a delivery that is retried separately failed again')
 			const now = outcome.result === 'parked' ? 'parked' : 'failing'
 			states.set(key, now)

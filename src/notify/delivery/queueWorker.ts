@@ -1,28 +1,29 @@
 /**
- * Sends the deliveries of one claimed queue in order, up to the first that must wait. Each success is recorded while
- * the next attempt runs.
+ * Works on one claimed queue: each delivery waits (for its receiver, for an earlier one of its subject, for a digest)
+ * or is tried, and what came of it is durable before the next is tried.
  */
 
 import { createSlots, type Slots } from '../../base/waits/slots.js'
-import { steadyClock } from '../../base/waits/steadyClock.js'
 import { alertsIn, splitDigest } from '../../core/outbox/digest.js'
-import { isQuarantined, quarantineCode } from '../../core/outbox/quarantine.js'
-import { queueOf } from '../../core/outbox/queue.js'
 import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
-import { isReread } from '../../core/outbox/retriedDeadLetters.js'
-import { rankOf } from '../../core/outbox/urgency.js'
+import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
+import { ALONE, blockerOf, isAlone, isAside, isParked, readyOf } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import { type Blocker, createQuarantine, type Quarantine, quarantinedLast } from './blockers.js'
-import { isExpired, isExpiredAtRest, nextAttemptMs } from './deliveryBackoff.js'
+import { isExpired, isExpiredAtRest, nextAttemptMs, retryCeilingsMs } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback/fallback.js'
 import type { Deferrals, Judge } from './held/deferral.js'
-import { createPoisonProbe, type Failed, type PoisonProbe, withLongestWait } from './poisonProbe.js'
 import type { QueueLog } from './queueLog.js'
+import {
+	type Failed,
+	isOfAll,
+	LONGEST_PAUSE_MS,
+	type QueueState,
+	type QueueStates,
+	type Refusal,
+} from './queueStates.js'
 import type { Recorder } from './recorder.js'
-import { createRefusalSampling, type Refusal, type RefusalSampling, sampleSize } from './refusalSampling.js'
-import type { Suspension } from './suspension.js'
 import type { Unconfigured } from './unconfigured.js'
 
 /** Shared by all queues from start to end of a run or drain. */
@@ -32,7 +33,6 @@ export interface RunContext {
 	/** Aborts attempts under way. */
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
-	readonly suspension: Suspension
 	readonly tally: { delivered: number; failed: number; held: number }
 }
 
@@ -41,6 +41,7 @@ export interface QueueWorkerOptions {
 	readonly clock: Clock
 	readonly log: Log
 	readonly random: () => number
+	readonly states: QueueStates
 	readonly queueLog: QueueLog
 	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
@@ -48,8 +49,6 @@ export interface QueueWorkerOptions {
 	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
-	/** Called when deliveries may have become due. */
-	readonly wakeUp: () => void
 }
 
 export interface QueueWorker {
@@ -57,12 +56,14 @@ export interface QueueWorker {
 	work(queue: readonly Delivery[], context: RunContext): Promise<void>
 }
 
-const queuesPerReceiver = 2
-/** Wait before a suspect is retried; it may have failed only because the receiver was down for a moment. */
-const againAfterMs = 1_000
-
-/** A queue that accepted a message within this time does not refuse everything. */
-const worksNowMs = 60_000
+const QUEUES_PER_RECEIVER = 2
+/**
+ * Different messages refused in a row after which the receiver is taken to refuse everything; deliveries beside the
+ * queue that fail in a row before it is paused.
+ */
+const MOST_IN_ROW = 3
+/** The same within a minute after an accepted message: what it refuses for ever may stand before all others. */
+const MOST_WHILE_IT_WORKS = 12
 
 /** Whether to go on with the next delivery of the queue. */
 type Next = 'continue' | 'stop'
@@ -70,28 +71,30 @@ type Next = 'continue' | 'stop'
 /** One pass over a claimed queue. */
 interface Pass {
 	readonly context: RunContext
+	readonly queue: QueueState
 	readonly judge: Judge
-	readonly quarantine: Quarantine
-	readonly probe: PoisonProbe
-	readonly sampling: RefusalSampling
-	quarantinedFailures: number
-	/** When the queue last accepted a message before this pass; null: not known. */
-	readonly acceptedAtMs: number | null
-	/** Set aside, and refused since then: the next accepted message frees them. */
-	inRow: readonly Delivery[]
-	/** Resolves when all that was recorded is durable, or failed. */
-	readonly recorded: () => Promise<unknown>
-	readonly record: (resolution: Resolution, post?: readonly Delivery[]) => void
-	/** Records the resolution of an attempt, and updates the fallback, the log and the counts. */
-	readonly settle: (delivery: Delivery, outcome: Outcome, resolution: Resolution) => Promise<void>
+	/** Deliveries beside the queue, in sending order. */
+	readonly aside: Map<string, Delivery>
+	readonly settled: Set<string>
+	asideFailures: number
+	/** A message was tried under the pause. */
+	isProbed: boolean
+}
+
+/** What is known of a message that waits for its receiver. */
+interface Known {
+	/** Attempts at all that waits with it. */
+	readonly attempts?: number
+	/** It was tried just now. */
+	readonly isTried?: boolean
+	/** It was refused as one of the last, which does not count. */
+	readonly isCounted?: boolean
 }
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
-	const { store, clock, log, random, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult, wakeUp } =
+	const { store, clock, log, random, states, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult } =
 		options
 	const slots = new Map<string, Slots>()
-	/** By queue: when it last accepted a message, since this process started. */
-	const acceptedAtMs = new Map<string, number>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
 		const [first] = queue
@@ -102,238 +105,219 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			posted = true
 		})
 		const giveBack = await slotsOf(first.receiver).take()
-		const records: Promise<void>[] = []
 		const settled = new Set<string>()
-		/** After a failed write, further attempts would only send messages twice. */
-		let cannotRecord = false
-		const record: Pass['record'] = (resolution, post) => {
-			const written = context.recorder.record(resolution, post)
-			written.catch(() => {
-				cannotRecord = true
-			})
-			records.push(written)
-			settled.add(resolution.id)
-		}
 		try {
-			const recorded = () => Promise.allSettled(records)
-			const pass = await passOver(queue, { context, record, recorded })
-			for (const delivery of quarantinedLast(queue)) {
-				const receiver = receiverOf(delivery)
-				if (context.stopping.aborted || cannotRecord || receiver === null) break
+			const pass = await passOver(queue, context, settled)
+			for (const delivery of queue) {
+				if (context.stopping.aborted || receiverOf(delivery) === null) break
 				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
-				const isUndecided = pass.probe.suspects.length + pass.sampling.refused.length > 0
-				if (posted && !isUndecided && rankOf(delivery) > 0) break
-				if ((await step(delivery, receiver, pass)) === 'stop') break
+				if (posted && rankOf(delivery) > 0) break
+				if ((await step(delivery, pass)) === 'stop') break
 			}
-			const [failed] = pass.probe.suspects
-			// The receiver fails: deliveries that were tried behind the first stay unchanged.
-			if (failed !== undefined) {
-				const outcome = withLongestWait(pass.probe.suspects, failed.outcome)
-				await pass.settle(failed.delivery, outcome, resolutionOf(failed.delivery, outcome))
-			}
-			await (pass.sampling.refusesAll() ? rest(pass) : setAside(pass))
 		} finally {
 			stopListening()
 			giveBack()
 			const left = queue.filter(({ id }) => !settled.has(id)).map(({ id }) => id)
 			if (left.length > 0) await store.release(left)
 		}
-		await Promise.all(records)
 	}
 
-	async function passOver(
-		queue: readonly Delivery[],
-		parts: Pick<Pass, 'context' | 'record' | 'recorded'>,
-	): Promise<Pass> {
+	async function passOver(queue: readonly Delivery[], context: RunContext, settled: Set<string>): Promise<Pass> {
 		const [first] = queue as readonly [Delivery]
-		const judge = await deferrals.judge(queue)
-		const known = await store.quarantined(first)
-		const refused = known.filter((delivery) => delivery.refused !== undefined)
-		const isAnyRefused = [...refused, ...queue].some((delivery) => delivery.refused !== undefined)
-		const beforeMs = isAnyRefused ? await acceptedBefore(first) : null
-		const inRow = refused.filter((delivery) => (delivery.refused?.sinceMs ?? 0) > (beforeMs ?? 0))
+		const state = states.of(first)
+		const aside = await store.aside(first)
+		if (state.acceptedAtMs === null && aside.some(({ refused }) => refused !== undefined)) {
+			state.acceptedAtMs = await acceptedBefore(first)
+			for (const one of aside)
+				if (isAlone(one) && one.refused && one.refused.sinceMs > (state.acceptedAtMs ?? 0))
+					state.refused.set(one.id, one)
+		}
 		return {
-			...{ ...parts, judge, acceptedAtMs: beforeMs, inRow, quarantinedFailures: 0 },
-			quarantine: createQuarantine(known),
-			probe: createPoisonProbe(known.length > 0, steadyClock),
-			sampling: createRefusalSampling({
-				resting: await parts.context.suspension.resting(first),
-				inRow: inRow.length,
-				worksNow: clock() - (acceptedAtMs.get(queueOf(first)) ?? 0) < worksNowMs,
-			}),
-			settle: async (delivery, outcome, resolution) => {
-				parts.record(resolution, await fallbacks.postsFor(delivery, resolution))
-				account(delivery, outcome, resolution, parts.context)
-			},
+			...{ context, queue: state, judge: await deferrals.judge(queue), settled, asideFailures: 0, isProbed: false },
+			aside: new Map(aside.map((one) => [one.id, one])),
 		}
 	}
 
-	/** When the queue last accepted a message; null: never, or, with several recipients, not since the start. */
+	/** When an earlier process last saw the queue accept a message; null: never, or not known for this recipient. */
 	async function acceptedBefore(delivery: Delivery): Promise<number | null> {
-		const seenMs = acceptedAtMs.get(queueOf(delivery)) ?? null
-		if (seenMs !== null || (receiverOf(delivery)?.recipients?.length ?? 1) > 1) return seenMs
+		if ((receiverOf(delivery)?.recipients?.length ?? 1) > 1) return null
 		return (await store.summary()).receivers.get(delivery.receiver)?.lastDeliveredAtMs ?? null
 	}
 
-	/** Holds a delivery, or tries it. */
-	async function step(delivery: Delivery, receiver: Receiver, pass: Pass): Promise<Next> {
-		const { context, judge, quarantine, probe, sampling, record } = pass
-		const blocker = quarantine.blockerOf(delivery)
-		if (blocker !== null) {
-			// The suspect may not be quarantined in the end.
-			if (probe.suspects.length + sampling.refused.length > 0) return 'continue'
-			const waits = waitBehind(delivery, blocker)
-			record(waits)
-			if (waits.result === 'split') return 'stop'
-			quarantine.add(delivery, waits.nextAttemptAtMs)
-			return 'continue'
-		}
-		const hold = judge(delivery)
+	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
+		if (states.pauseOf(delivery) !== null) return await underPause(delivery, pass)
+		const blocker = blockerOf(delivery, pass.aside.values())
+		if (blocker !== null) return await waitBehind(delivery, blocker, pass)
+		const hold = pass.judge(delivery)
 		if (hold !== null) {
-			record(hold)
-			context.tally.held += 1
+			pass.context.tally.held += 1
+			await record(hold, pass)
 			return 'continue'
 		}
-		const presumed = sampling.presumed(delivery)
-		if (presumed !== null) {
-			const attempts = sampling.resting.reduce((sum, one) => sum + one.attempts, 0)
-			await park(delivery, { refusal: presumed, attempts, untried: true }, pass)
+		return await tryIt(delivery, pass)
+	}
+
+	/** The receiver refuses everything: one message is tried after each pause, the others wait for its end. */
+	async function underPause(delivery: Delivery, pass: Pass): Promise<Next> {
+		const pause = states.pauseOf(delivery)
+		if (pause === null) return 'stop'
+		if (!isParked(delivery)) {
+			await park(delivery, pause.words, pass)
 			return 'continue'
 		}
-		const outcome = await attempt(receiver, delivery, context.cut)
+		if (pass.isProbed || pause.isProbed) return 'continue'
+		pause.isProbed = true
+		pass.isProbed = true
+		try {
+			await tryIt(probeOf(await store.aside(delivery)) ?? delivery, pass)
+		} finally {
+			pause.isProbed = false
+		}
+		return 'continue'
+	}
+
+	async function tryIt(delivery: Delivery, pass: Pass): Promise<Next> {
+		const receiver = receiverOf(delivery)
+		if (receiver === null) return 'stop'
+		const outcome = await attempt(receiver, delivery, pass.context.cut)
 		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
 		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
 		const resolution = resolutionOf(delivery, outcome)
-		await pass.settle(delivery, outcome, resolution)
-		quarantine.remove(delivery)
+		await settle(delivery, outcome, resolution, pass)
 		// The parts of a split delivery are sent before the rest of the queue.
 		if (resolution.result === 'split') return 'stop'
-		return outcome.result === 'delivered' ? await delivered(delivery, pass) : 'continue'
+		return outcome.result === 'delivered' ? await accepted(delivery, pass) : 'continue'
 	}
 
 	async function failed(delivery: Delivery, outcome: Failed, pass: Pass): Promise<Next> {
-		const { context, quarantine, probe } = pass
+		const { context, queue } = pass
 		// The attempt was aborted by our own stop; it says nothing about the receiver.
 		if (context.cut.aborted) return 'stop'
-		if (isQuarantined(delivery)) {
-			const resolution = resolutionOf(delivery, { ...outcome, code: quarantineCode })
-			await pass.settle(delivery, outcome, resolution)
-			if (resolution.result === 'retry') quarantine.add(delivery, resolution.nextAttemptAtMs)
-			else quarantine.remove(delivery)
-			pass.quarantinedFailures += 1
-			return pass.quarantinedFailures < sampleSize ? 'continue' : 'stop'
-		}
-		quarantine.add(delivery, clock())
-		if (probe.suspects.length > 0) attempted(delivery, outcome, context)
-		return probe.failed(delivery, outcome) ? 'continue' : 'stop'
+		queue.failures += 1
+		const isBeside = isAside(delivery)
+		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
+		if (isOwn && !isAlone(delivery)) queueLog.failsAlone(delivery, outcome.reason)
+		// Probably one alert of the digest causes the failure; the others must not wait for it.
+		const into = isOwn ? splitDigest(delivery, clock()) : []
+		const resolution: Resolution =
+			into.length > 0
+				? { id: delivery.id, result: 'split', into }
+				: resolutionOf(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, queue.failures)
+		await settle(delivery, outcome, resolution, pass)
+		if (resolution.result !== 'retry') return 'continue'
+		if (isBeside) return afterAside(pass)
+		queue.state = 'failing'
+		if (pass.aside.has(delivery.id)) pauseQueue(queue)
+		return 'stop'
 	}
 
-	/** What is refused waits for the end of the pass: until then it is not known whether it is refused alone. */
+	function afterAside(pass: Pass): Next {
+		pass.asideFailures += 1
+		if (pass.asideFailures < mostInRow(pass.queue)) return 'continue'
+		pauseQueue(pass.queue)
+		return 'stop'
+	}
+
+	function mostInRow({ acceptedAtMs }: QueueState): number {
+		return Math.abs(clock() - (acceptedAtMs ?? 0)) < LONGEST_PAUSE_MS ? MOST_WHILE_IT_WORKS : MOST_IN_ROW
+	}
+
+	function pauseQueue(queue: QueueState): void {
+		const ceilingMs = retryCeilingsMs[Math.min(queue.failures, retryCeilingsMs.length) - 1] ?? LONGEST_PAUSE_MS
+		queue.pausedUntilMs = clock() + Math.min(ceilingMs, LONGEST_PAUSE_MS)
+	}
+
 	async function refused(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
-		const { quarantine, sampling } = pass
-		quarantine.add(delivery, clock())
-		if (!isQuarantined(delivery)) {
-			sampling.note(delivery, refusal)
-			return 'continue'
-		}
-		await pass.settle(delivery, refusal, refusedAlone(delivery, refusal, pass.acceptedAtMs))
-		pass.quarantinedFailures += 1
-		return pass.quarantinedFailures < sampleSize ? 'continue' : 'stop'
+		const { queue } = pass
+		const isFirst = delivery.refused === undefined || (isParked(delivery) && delivery.attempts === 0)
+		if (isFirst) queue.refused.set(delivery.id, delivery)
+		const refusesAll = queue.refused.size >= mostInRow(queue) || isOfAll(delivery, refusal.code)
+		if (states.pauseOf(delivery) !== null || refusesAll) return await rest(delivery, refusal, pass)
+		const resolution = refusedAlone(delivery, refusal, queue.acceptedAtMs)
+		await settle(delivery, refusal, resolution, pass)
+		if (resolution.result === 'split') return 'stop'
+		return isFirst ? 'continue' : afterAside(pass)
 	}
 
-	/** The receiver did not refuse everything: what it refused is retried separately. */
-	async function setAside(pass: Pass): Promise<void> {
-		for (const { delivery, refusal } of pass.sampling.refused.splice(0)) {
-			const resolution = refusedAlone(delivery, refusal, null)
-			await pass.settle(delivery, refusal, resolution)
-			if (resolution.result === 'retry') pass.quarantine.add(delivery, resolution.nextAttemptAtMs)
-			if (resolution.result === 'split') wakeUp()
-		}
-	}
-
-	/** A refusal while the receiver may accept others; it is retried separately. */
+	/** A refusal while the receiver may accept others. */
 	function refusedAlone(delivery: Delivery, { code, reason }: Refusal, acceptedAtMs: number | null): Resolution {
 		const nowMs = clock()
 		const dead = { id: delivery.id, result: 'dead', nextAttemptAtMs: nowMs } as const
-		if (isQuarantined(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
+		if (isAlone(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
 			return { ...dead, code, error: `given up, since it accepts other messages: ${reason}` }
 		if (isExpired(delivery, nowMs)) return { ...dead, code: 'expired', error: `given up after 72 hours: ${reason}` }
 		// One refused alert must not take the other alerts of its digest with it.
 		const into = splitDigest(delivery, nowMs)
 		if (into.length > 0) return { id: delivery.id, result: 'split', into }
-		const { sinceMs, times } =
-			isQuarantined(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
-		const refused = { sinceMs, times: times + 1 }
+		const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
 		const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
-		return { id: delivery.id, result: 'retry', code: quarantineCode, error: reason, nextAttemptAtMs, refused }
+		const counted = { sinceMs, times: times + 1 }
+		return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused: counted }
 	}
 
-	/** The receiver refuses everything: what it refused now is parked, and what waits too long is given up. */
-	async function rest(pass: Pass): Promise<void> {
-		const { resting, refused } = pass.sampling
-		const attempts = [...resting, ...refused.map(({ delivery }) => delivery)].reduce(
-			(sum, one) => sum + one.attempts,
-			0,
+	/** The receiver refuses everything: all that waits for it waits until the end of the next pause. */
+	async function rest(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
+		const { queue } = pass
+		const pause = states.begin(delivery, refusal, clock())
+		pause.untilMs = clock() + restMs(pause.sinceMs, clock())
+		pass.isProbed = true
+		const waiting = (await store.deliveries('pending')).filter(
+			(one) =>
+				one.id !== delivery.id && states.isSharing(delivery, one) && (isParked(one) || queue.refused.has(one.id)),
 		)
-		const [last] = refused.slice(-1)
-		for (const { delivery, refusal } of refused.splice(0)) await park(delivery, { refusal, attempts }, pass)
-		if (last === undefined) return
-		for (const delivery of resting.filter((one) => isExpiredAtRest(one, clock(), attempts)))
-			await park(delivery, { refusal: last.refusal, attempts, untried: true }, pass)
+		const attempts = waiting.reduce((sum, one) => sum + one.attempts, delivery.attempts)
+		queue.refused.clear()
+		await Promise.all([
+			park(delivery, refusal, pass, { attempts, isTried: true }),
+			...waiting.map((one) => park(one, refusal, pass, { attempts, isCounted: true })),
+		])
+		return 'continue'
 	}
 
-	async function park(
-		delivery: Delivery,
-		{ refusal, attempts = 0, untried }: { refusal: Refusal; attempts?: number; untried?: true },
-		pass: Pass,
-	): Promise<void> {
-		const { context, sampling } = pass
-		const { code, reason: error } = refusal
+	/** Refusals of everything do not count against a message, nor do those before. */
+	async function park(delivery: Delivery, refusal: Refusal, pass: Pass, known: Known = {}): Promise<void> {
+		const { id } = delivery
+		const { attempts = 0, isTried = false, isCounted = isTried } = known
 		const nowMs = clock()
-		const failure = { id: delivery.id, ...(untried && { untried }) }
+		const { untilMs: nextAttemptAtMs, sinceMs: pausedMs } = states.pauseOf(delivery) ?? {
+			untilMs: nowMs,
+			sinceMs: nowMs,
+		}
+		const own = { id, nextAttemptAtMs, ...(!isTried && { untried: true as const }) }
 		if (isExpiredAtRest(delivery, nowMs, attempts)) {
-			const givenUp = `given up after 72 hours: ${error}`
-			const dead: Resolution = { ...failure, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
-			return await pass.settle(delivery, refusal, dead)
+			const error = `given up after 72 hours: ${refusal.reason}`
+			return await settle(delivery, refusal, { ...own, result: 'dead', code: 'expired', error }, pass)
 		}
-		const untilMs = sampling.resting.reduce((latest, one) => Math.max(latest, one.nextAttemptAtMs), 0)
-		if (untried && isQuarantined(delivery)) {
-			const nextAttemptAtMs = Math.max(untilMs, nowMs + restMs(nowMs, nowMs))
-			const waits: Resolution = { ...failure, result: 'retry', code: quarantineCode, error, nextAttemptAtMs }
-			return await pass.settle(delivery, refusal, waits)
-		}
-		// Refusals of everything do not count against a message, nor do those before.
-		const acceptedMs = acceptedAtMs.get(queueOf(delivery)) ?? pass.acceptedAtMs ?? 0
-		const isOfRest = isReread(delivery) && (delivery.refused?.sinceMs ?? 0) > acceptedMs
-		const refused = { sinceMs: (isOfRest && delivery.refused?.sinceMs) || nowMs, times: 0 }
-		const sinceMs = Math.min(refused.sinceMs, ...sampling.resting.map((one) => one.refused?.sinceMs ?? nowMs))
-		const isKept = untried && untilMs > nowMs
-		const nextAttemptAtMs = isKept ? untilMs : nowMs + restMs(sinceMs, nowMs)
-		context.suspension.parked(delivery, nextAttemptAtMs)
-		await pass.settle(delivery, refusal, { ...failure, result: 'parked', code, error, nextAttemptAtMs, refused })
+		const { code, reason: error } = refusal
+		if (isAlone(delivery) && !isCounted)
+			return await record({ ...own, result: 'retry', code: ALONE, error: delivery.lastError ?? error }, pass)
+		// One of an earlier pause: the receiver has accepted others since.
+		const beforeMs = isParked(delivery) ? (delivery.refused?.sinceMs ?? 0) : 0
+		const sinceMs = beforeMs >= pausedMs ? beforeMs : nowMs
+		await settle(delivery, refusal, { ...own, result: 'retry', code, error, refused: { sinceMs, times: 0 } }, pass)
 	}
 
-	/** The receiver works: suspects are quarantined, and parked deliveries become due. */
-	async function delivered(delivery: Delivery, pass: Pass): Promise<Next> {
-		const { context, quarantine, probe, sampling, record } = pass
-		for (const { delivery: suspect, outcome } of probe.acquitReceiver()) {
-			const resolution = putInQuarantine(suspect, outcome)
-			record(resolution, await fallbacks.postsFor(suspect, resolution))
-			queueLog.putInQuarantine(suspect, outcome.reason)
-			if (resolution.result === 'retry') quarantine.add(suspect, resolution.nextAttemptAtMs)
-		}
-		await setAside(pass)
-		acceptedAtMs.set(queueOf(delivery), clock())
-		const mayRest = sampling.refusesAll()
-		sampling.reset()
+	/** The receiver works: what waited for that is due at once. */
+	async function accepted(delivery: Delivery, pass: Pass): Promise<Next> {
+		const { queue, aside } = pass
+		const nowMs = clock()
 		deferrals.taken(delivery)
-		// What this pass parked untried is due again, too.
-		if (mayRest) await pass.recorded()
-		const freed = pass.inRow.map(({ id }) => id)
-		pass.inRow = []
-		if (!(await context.suspension.taken(delivery, freed))) return 'continue'
-		// Parked deliveries are sent before the rest of the queue.
-		wakeUp()
+		const freed = [...queue.refused.keys()]
+		if (queue.state === 'failing')
+			freed.push(...[...aside.values()].flatMap((one) => (one.refused === undefined ? one.id : [])))
+		for (const one of aside.values()) if (blockerOf(one, [delivery]) !== null) freed.push(one.id)
+		if (states.pauseOf(delivery) !== null) {
+			const all = await store.deliveries('pending')
+			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(delivery, one) ? one.id : [])))
+			states.end(delivery)
+		}
+		Object.assign(queue, { state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
+		queue.refused.clear()
+		pass.asideFailures = 0
+		const later = freed.filter((id) => id !== delivery.id)
+		if (later.length === 0) return 'continue'
+		await store.retry(later, nowMs)
+		// They are sent before the rest of the queue.
 		return 'stop'
 	}
 
@@ -346,7 +330,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		}
 	}
 
-	function resolutionOf(delivery: Delivery, outcome: Outcome): Resolution {
+	/** `failures`: those of the queue in a row. */
+	function resolutionOf(delivery: Delivery, outcome: Exclude<Outcome, Refusal>, failures = 1): Resolution {
 		const { id } = delivery
 		if (outcome.result === 'delivered') {
 			return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
@@ -356,54 +341,61 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []
 		if (into.length > 0) return { id, result: 'split', into }
 		const { result, code, reason: error } = outcome
-		if (result !== 'retry') return { id, result, code, error, nextAttemptAtMs: nowMs }
-		const nextMs = nextAttemptMs(delivery, nowMs, random, outcome.afterMs)
+		if (result === 'dead') return { id, result, code, error, nextAttemptAtMs: nowMs }
+		const nextMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs: outcome.afterMs ?? 0 })
 		if (nextMs !== null) return { id, result, code, error, nextAttemptAtMs: nextMs }
 		const givenUp = `given up after 72 hours: ${error}`
 		return { id, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
 	}
 
-	/** A delivery that fails while others are accepted is retried after 1 s, and then with the usual backoff. */
-	function putInQuarantine(delivery: Delivery, outcome: Failed): Resolution {
-		const nowMs = clock()
-		// Probably one alert of the digest causes the failure; the others must not wait for it.
-		const into = splitDigest(delivery, nowMs)
-		if (into.length > 0) return { id: delivery.id, result: 'split', into }
-		const resolution = resolutionOf(delivery, { ...outcome, code: quarantineCode })
-		const nextAttemptAtMs = nowMs + Math.max(againAfterMs, outcome.afterMs ?? 0)
-		return resolution.result === 'retry' ? { ...resolution, nextAttemptAtMs } : resolution
-	}
-
 	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
-	function waitBehind(delivery: Delivery, { id, nextAttemptAtMs }: Blocker) {
+	async function waitBehind(delivery: Delivery, blocker: Delivery, pass: Pass): Promise<Next> {
+		const { id } = delivery
 		const into = splitDigest(delivery, clock())
-		if (into.length > 0) return { id: delivery.id, result: 'split' as const, into }
-		const error = `waits for ${id}, which is about the same event and is retried separately`
-		const atMs = Math.max(clock(), nextAttemptAtMs) + 1
-		return { id: delivery.id, result: 'retry' as const, code: quarantineCode, error, nextAttemptAtMs: atMs }
+		if (into.length > 0) {
+			await record({ id, result: 'split', into }, pass)
+			return 'stop'
+		}
+		const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
+		const nextAttemptAtMs = Math.max(clock(), blocker.nextAttemptAtMs) + 1
+		await record({ id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true }, pass)
+		pass.aside.set(id, { ...delivery, nextAttemptAtMs })
+		return 'continue'
 	}
 
-	function attempted(delivery: Delivery, outcome: Outcome, { tally }: RunContext): void {
-		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
-		else tally.failed += 1
-		onResult?.(delivery, outcome)
-	}
-
-	function account(delivery: Delivery, outcome: Outcome, resolution: Resolution, context: RunContext): void {
-		// A quarantined delivery says nothing about the others.
-		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isQuarantined(delivery))
+	/** Records what came of an attempt, and updates the fallback, the log and the counts. */
+	async function settle(delivery: Delivery, outcome: Outcome, resolution: Resolution, pass: Pass): Promise<void> {
+		const { tally } = pass.context
+		const { aside } = pass
+		await record(resolution, pass, await fallbacks.postsFor(delivery, resolution))
+		aside.delete(delivery.id)
+		if (resolution.result === 'retry') {
+			const { code: lastErrorCode, nextAttemptAtMs, refused = delivery.refused } = resolution
+			const attempts = delivery.attempts + (resolution.untried ? 0 : 1)
+			const after = { ...delivery, attempts, nextAttemptAtMs, lastErrorCode, ...(refused && { refused }) }
+			if (isAside(after)) addInOrder(aside, after)
+		}
+		// A message that fails alone says nothing about the others.
+		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(delivery))
 			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
 		if ('untried' in resolution && resolution.untried) {
-			context.tally.failed += 1
+			tally.failed += 1
 			return
 		}
 		const final = finalOf(outcome, resolution)
 		queueLog.note(delivery, final)
-		attempted(delivery, final, context)
+		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
+		else tally.failed += 1
+		onResult?.(delivery, final)
+	}
+
+	async function record(resolution: Resolution, pass: Pass, post: readonly Delivery[] = []): Promise<void> {
+		await pass.context.recorder.record(resolution, post)
+		pass.settled.add(resolution.id)
 	}
 
 	function slotsOf(name: string): Slots {
-		const known = slots.get(name) ?? createSlots(queuesPerReceiver)
+		const known = slots.get(name) ?? createSlots(QUEUES_PER_RECEIVER)
 		slots.set(name, known)
 		return known
 	}
@@ -411,9 +403,29 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	return { work }
 }
 
+/** Later deliveries of the same subject stand behind it. */
+function addInOrder(aside: Map<string, Delivery>, delivery: Delivery): void {
+	const all = [...aside.values()]
+	aside.clear()
+	for (const one of [delivery, ...all]) aside.set(one.id, one)
+}
+
+/**
+ * One of those that were tried least, since some messages may be the reason: the first and the last in sending order,
+ * in turn. Never one that would overtake another about the same subject.
+ */
+function probeOf(aside: readonly Delivery[]): Delivery | null {
+	const parked = readyOf(inSendingOrder(aside)).filter(isParked)
+	const takesFirst = parked.reduce((sum, { attempts }) => sum + attempts, 0) % 2 === 1
+	return parked.reduce<Delivery | null>((least, one) => {
+		if (least === null || one.attempts < least.attempts) return one
+		return !takesFirst && one.attempts === least.attempts ? one : least
+	}, null)
+}
+
 /** The outcome as counted and logged. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
-	if (resolution.result !== 'split' || (outcome.result !== 'dead' && outcome.result !== 'parked')) return outcome
+	if (resolution.result !== 'split' || outcome.result === 'delivered') return outcome
 	return { result: 'retry', code: outcome.code, reason: `${outcome.reason}; its alerts are sent one by one` }
 }

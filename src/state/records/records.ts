@@ -167,7 +167,7 @@ export function* addressesAt(places: Iterable<PlaceJson>, covered: CoverageTable
 	}
 }
 
-const STATUSES: readonly unknown[] = ['pending', 'held', 'parked', 'dead']
+const STATUSES: readonly unknown[] = ['pending', 'held', 'dead']
 
 /** Validates what the code that shows or sends deliveries relies on. */
 export function deliveryIn(json: unknown): Delivery {

@@ -4,7 +4,7 @@ import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { resetConnection, startHookServer } from '../../support/hookServer.js'
+import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
 import { ids, scripted, useLab } from './lab.js'
@@ -53,7 +53,10 @@ describe('run', () => {
 
 	test('behavior: a dead receiver holds back no other, and gets everything in order when it comes back', async () => {
 		const server = { mail: await startMailServer(), hook: await startHookServer() }
-		server.hook.answer = () => resetConnection
+		let failures = 0
+		// Dead until every mail has arrived, and once more.
+		server.hook.answer = () =>
+			failures++ < 2 ? (response) => void server.mail.until(20).then(() => response.socket?.destroy()) : 200
 		const { log, stop } = start([
 			createWebhookReceiver(
 				{ type: 'webhook', name: 'hook', url: server.hook.origin, secret: null },
@@ -73,8 +76,7 @@ describe('run', () => {
 		)
 		await server.mail.until(20)
 		await server.hook.until(2)
-		expect(new Set(server.hook.hits.map(({ id }) => id))).toEqual(new Set([idOf(0)]))
-		server.hook.answer = () => 200
+		expect(server.hook.hits.slice(0, 2).map(({ id }) => id)).toEqual(ids(0, 0))
 		await until(empty)
 		await stop()
 		expect(server.mail.mails.map(({ messageId }) => messageId)).toEqual(
@@ -89,26 +91,6 @@ describe('run', () => {
 		])
 		await server.mail.close()
 		await server.hook.close()
-	})
-
-	test('behavior: the next message does not wait until the last is written down', async () => {
-		const gate = makeGate()
-		const slow: Store = {
-			...lab.store,
-			resolve: async (resolutions) => {
-				await gate.promise
-				await lab.store.resolve(resolutions)
-			},
-		}
-		const hook = scripted('hook')
-		const { stop } = start([hook], { store: slow })
-		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
-		await until(() => hook.got.length === 3)
-		expect(await lab.statuses()).toEqual(['1 pending', '2 pending', '3 pending'])
-		gate.resolve()
-		await until(empty)
-		await stop()
-		expect(hook.got).toEqual(ids(1, 2, 3))
 	})
 
 	test('behavior: while the disk is full nothing is sent twice; all is written down when space returns', async () => {
@@ -127,12 +109,12 @@ describe('run', () => {
 		const hook = scripted('hook')
 		const { log, stop } = start([hook], { store: store2 })
 		await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
-		await until(() => hook.got.length === 3)
+		await until(() => hook.got.length === 1)
 		await lab.store.post([deliveryOf(4)])
 		await until(() => log.lines.some(({ message }) => message.includes('cannot be recorded')))
 		// Told once, and tried again.
 		await until(() => refused >= 2)
-		expect(hook.got).toEqual(ids(1, 2, 3))
+		expect(hook.got).toEqual(ids(1))
 		full = false
 		await until(empty)
 		await stop()
@@ -211,20 +193,6 @@ describe('run', () => {
 		await stop()
 		expect(mail.got).toHaveLength(24)
 		expect(most).toBe(2)
-	})
-
-	test('behavior: new receivers take over, waiting deliveries find theirs, and those replaced are closed', async () => {
-		const old = scripted('hook')
-		const { deliverer, stop } = start([old])
-		await lab.store.post([deliveryOf(1), deliveryOf(2, { receiver: 'other' })])
-		await until(() => old.got.length === 1)
-		const [hook, other] = [scripted('hook'), scripted('other')]
-		await deliverer.setReceivers([hook, other])
-		await lab.store.post([deliveryOf(3)])
-		await until(empty)
-		await stop()
-		expect([old.got, hook.got, other.got]).toEqual([ids(1), ids(3), ids(2)])
-		expect([old.closed, hook.closed]).toEqual([true, false])
 	})
 })
 

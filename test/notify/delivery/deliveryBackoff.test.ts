@@ -8,7 +8,7 @@ const createdAtMs = Date.UTC(2026, 10, 20)
 describe('when a failed delivery is tried again', () => {
 	test('default: quickly at first, then hourly, with jitter below each ceiling', () => {
 		const latest = (attempts: number) =>
-			(nextAttemptMs({ attempts, createdAtMs }, createdAtMs, () => 0.999_999_999) ?? 0) - createdAtMs
+			(nextAttemptMs({ attempts, createdAtMs }, { nowMs: createdAtMs, random: () => 0.999_999_999 }) ?? 0) - createdAtMs
 		const ceilingsS = [1, 5, 15, 60, 300, 900, 3_600, 3_600, 3_600]
 		ceilingsS.forEach((ceilingS, attempts) => {
 			expect(latest(attempts)).toBeGreaterThanOrEqual(ceilingS * 1_000 - 2)
@@ -25,7 +25,7 @@ describe('when a failed delivery is tried again', () => {
 				fc.nat(hourMs),
 				(attempts, ageMs, dice, afterMs) => {
 					const nowMs = createdAtMs + ageMs
-					const nextMs = nextAttemptMs({ attempts, createdAtMs }, nowMs, () => dice, afterMs)
+					const nextMs = nextAttemptMs({ attempts, createdAtMs }, { nowMs, random: () => dice, afterMs })
 					if (nextMs === null) throw new Error('given up before the deadline')
 					const deadlineMs = createdAtMs + 72 * hourMs
 					expect(nextMs).toBeGreaterThanOrEqual(Math.min(nowMs + Math.max(250, afterMs), deadlineMs))
@@ -43,7 +43,7 @@ describe('when a failed delivery is tried again', () => {
 				let nowMs = createdAtMs
 				let attempts = 0
 				for (;;) {
-					const nextMs = nextAttemptMs({ attempts, createdAtMs }, nowMs, dice)
+					const nextMs = nextAttemptMs({ attempts, createdAtMs }, { nowMs, random: dice })
 					attempts += 1
 					if (nextMs === null) break
 					expect(nextMs).toBeGreaterThan(nowMs)
@@ -59,7 +59,7 @@ describe('when a failed delivery is tried again', () => {
 	test('behavior: one that grew old while the program was off gets a full row of attempts', () => {
 		const nowMs = createdAtMs + 100 * hourMs
 		const outcomes = [0, 1, 2, 3, 4, 5, 6, 7].map((attempts) =>
-			nextAttemptMs({ attempts, createdAtMs }, nowMs, () => 0.5),
+			nextAttemptMs({ attempts, createdAtMs }, { nowMs, random: () => 0.5 }),
 		)
 		expect(outcomes.map((nextMs) => nextMs === null)).toEqual([false, false, false, false, false, false, false, true])
 	})

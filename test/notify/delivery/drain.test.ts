@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
+import { alertDeliveryOf, deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
 import { ids, retry, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -64,7 +64,7 @@ describe('one drain', () => {
 		expect(await lab.store.nextDueMs()).toBe(startMs + 90_000)
 	})
 
-	test('behavior: given up after 72 hours, reported as an error, and the next one continues', async () => {
+	test('behavior: given up after 72 hours, reported as an error; meanwhile the next one is sent', async () => {
 		const log = keptLog()
 		const results: string[] = []
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? retry : { result: 'delivered' }))
@@ -77,16 +77,17 @@ describe('one drain', () => {
 			onResult,
 			random: () => 0.5,
 		})
-		await lab.store.post([deliveryOf(1), deliveryOf(2)])
+		await lab.store.post([alertDeliveryOf(1), alertDeliveryOf(2)])
 		for (let next = await lab.store.nextDueMs(); next !== null; next = await lab.store.nextDueMs()) {
-			lab.nowMs = Math.max(lab.nowMs, next)
+			// What is due in a queue that pauses is sent at the end of the pause.
+			lab.nowMs = next > lab.nowMs ? next : lab.nowMs + 1_000
 			await deliverer.drainOnce(never)
 		}
 		expect(lab.nowMs).toBe(startMs + 72 * 3_600_000)
 		expect(await lab.statuses()).toEqual(['1 dead'])
 		expect((await lab.store.deliveries())[0]?.lastError).toBe('given up after 72 hours: host answered 503')
-		expect(hook.got.at(-1)).toBe(idOf(2))
-		expect(results.slice(-2)).toEqual(['dead', 'delivered'])
+		expect(hook.got.filter((id) => id === idOf(2))).toHaveLength(1)
+		expect(results.filter((result) => result !== 'retry')).toEqual(['delivered', 'dead'])
 		expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
 	})
 

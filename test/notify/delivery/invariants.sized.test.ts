@@ -1,6 +1,7 @@
 // What delivery promises, over real HTTP and SMTP, with a state on disk. The clock moves by hand.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Delivery } from '../../../src/model/delivery.js'
+import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
@@ -138,9 +139,51 @@ describe('a mail server whose quota is full', () => {
 	)
 })
 
-test('behavior: a receiver that cuts every connection for ten minutes gets everything within minutes, in order', async () => {
-	const { accepted, pass } = await site(() => (minutesIn() < 10 ? resetConnection : null))
-	await post(...numbered(...numbers(1, 30)))
-	await pass(startMs + 40 * minute, 20 * second)
-	expect(accepted).toEqual(ids(...numbers(1, 30)))
+test('behavior: after ten hours in which every connection was cut, the queue drains within five minutes', async () => {
+	const { accepted, pass } = await site(() => (minutesIn() < 600 ? resetConnection : null))
+	let next = 1
+	const posted: string[] = []
+	await pass(startMs + 598 * minute, 2 * minute, async () => {
+		if (next > sized(60, 300)) return
+		posted.push(idOf(next))
+		await post(...numbered(next++))
+	})
+	expect(accepted).toEqual([])
+	expect(await dead()).toEqual([])
+	await pass(startMs + 605 * minute, 5 * second)
+	expect(accepted.toSorted()).toEqual(posted.toSorted())
 })
+
+test.each([1, 5])(
+	'behavior: a full disk: of %d queues at most one message each comes again after a kill',
+	async (queues) => {
+		const to = numbers(1, queues).map((number) => `${number}@example.org`)
+		const mail = await startMailServer()
+		onTestFinished(() => mail.close())
+		const receiver = () =>
+			createEmailReceiver({ type: 'email', name: 'mail', smtp: `smtp://${mail.host}`, from: 'x@example.org', to })
+		const all = numbers(0, 10 * queues - 1).map((number) => ({
+			...alertDeliveryOf(number),
+			...{ receiver: 'mail', recipient: to[number % queues] ?? '' },
+		}))
+		await post(...all)
+		const full: Store = { ...lab.store, resolve: () => Promise.reject(new Error('no space left')) }
+		const stopping = new AbortController()
+		const options = { clock: lab.clock, log: keptLog() }
+		const running = createDeliverer({ ...options, store: full, receivers: [receiver()], graceMs: 100 }).run(
+			stopping.signal,
+		)
+		// Two queues of a receiver work at once.
+		await mail.until(Math.min(queues, 2))
+		stopping.abort()
+		await running
+		await lab.reopen()
+		const deliverer = createDeliverer({ ...options, store: lab.store, receivers: [receiver()] })
+		await deliverer.drainOnce(never)
+		await deliverer.close()
+		expect(await lab.store.deliveries()).toEqual([])
+		const arrived = mail.mails.map(({ messageId }) => messageId)
+		expect(new Set(arrived)).toEqual(new Set(all.map(({ id }) => `<${id}@example.org>`)))
+		expect(arrived.length - all.length).toBeLessThanOrEqual(queues)
+	},
+)

@@ -1,5 +1,6 @@
 /** A state on disk of its own, a clock to be moved, and receivers that are lists of what they were handed. */
 import { afterEach, beforeEach } from 'vitest'
+import { statusOf } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
@@ -53,7 +54,7 @@ export function useLab(): Lab {
 		nowMs: startMs,
 		clock: () => lab.nowMs,
 		statuses: async () =>
-			(await lab.store.deliveries()).map(({ id, status }) => `${Number(`0x${id.slice(-8)}`)} ${status}`),
+			(await lab.store.deliveries()).map((one) => `${Number(`0x${one.id.slice(-8)}`)} ${statusOf(one)}`),
 		async reopen() {
 			await lab.store.close()
 			current.store = counted(await openFileStore(current.folder, { clock: lab.clock }))

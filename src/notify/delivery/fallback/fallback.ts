@@ -7,7 +7,7 @@
 import { sha256 } from '../../../base/sha256.js'
 import { splitDigest } from '../../../core/outbox/digest.js'
 import { isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
-import { quarantineCode } from '../../../core/outbox/quarantine.js'
+import { ALONE } from '../../../core/outbox/waiting.js'
 import type { Message, UndeliveredData } from '../../../model/alert.js'
 import type { Delivery, ReasonCode, Resolution } from '../../../model/delivery.js'
 import type { Receiver, Store } from '../../../model/ports.js'
@@ -106,10 +106,9 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 		},
 		nextLookMs: () => Math.min(outages.nextLookMs(), undelivered.nextLookMs()),
 		async postsFor(delivery, resolution) {
-			const isOfQuarantined = resolution.result === 'retry' && resolution.code === quarantineCode
-			if (!isOfQuarantined) outages.note(delivery, resolution)
-			const isRefusal =
-				resolution.result === 'parked' || (resolution.result === 'retry' && resolution.refused !== undefined)
+			const isOwn = resolution.result === 'retry' && resolution.code === ALONE
+			if (!isOwn) outages.note(delivery, resolution)
+			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
 			if (!isRefusal && resolution.result !== 'dead') return []
 			const fallback = fallbackOf(delivery.receiver)
 			if (fallback === null || isWord(delivery.message)) return []

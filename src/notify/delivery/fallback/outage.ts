@@ -6,8 +6,8 @@
  */
 
 import { sha256 } from '../../../base/sha256.js'
-import { failedAttempts } from '../../../core/outbox/quarantine.js'
 import { queueOf } from '../../../core/outbox/queue.js'
+import { failedAttempts } from '../../../core/outbox/waiting.js'
 import type { UndeliveredData } from '../../../model/alert.js'
 import type { Delivery, Resolution } from '../../../model/delivery.js'
 import type { Clock } from '../../../model/glossary.js'
@@ -127,7 +127,9 @@ export function createOutages(options: OutageOptions): Outages {
 		note(delivery, resolution) {
 			const queue = queueOf(delivery)
 			if (resolution.result === 'held' || resolution.result === 'split') return
-			const isFailure = resolution.result === 'retry' || (resolution.result === 'dead' && resolution.code === 'expired')
+			const isFailure =
+				(resolution.result === 'retry' && resolution.refused === undefined) ||
+				(resolution.result === 'dead' && resolution.code === 'expired')
 			if (!isFailure) {
 				failing.delete(queue)
 				return

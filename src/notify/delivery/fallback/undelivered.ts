@@ -4,7 +4,7 @@
  * posted.
  */
 
-import { failedAttempts } from '../../../core/outbox/quarantine.js'
+import { failedAttempts } from '../../../core/outbox/waiting.js'
 import type { Message } from '../../../model/alert.js'
 import type { Delivery } from '../../../model/delivery.js'
 import type { Clock } from '../../../model/glossary.js'

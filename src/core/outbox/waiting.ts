@@ -1,0 +1,103 @@
+/**
+ * How a delivery waits. It is pending until it is delivered or dead. It holds back its queue until it was tried five
+ * times or refused; then it waits beside the queue, and holds back only deliveries about the same subject. Pure.
+ */
+
+import type { Message } from '../../model/alert.js'
+import type { Delivery, ReasonCode, ShownStatus } from '../../model/delivery.js'
+import { isDigest } from './messageKinds.js'
+import { isReread } from './retriedDeadLetters.js'
+
+/** Attempts after which a delivery holds back its queue no longer. */
+const BLOCKING_ATTEMPTS = 5
+
+/** Code of the last failure where the receiver accepts others: the message fails alone, or waits for one that does. */
+export const ALONE: ReasonCode = 'message-failed'
+
+type Waiting = Pick<Delivery, 'status' | 'attempts' | 'refused' | 'lastErrorCode'>
+
+/** Fails alone: its receiver has accepted others since. */
+export function isAlone({ status, lastErrorCode }: Pick<Delivery, 'status' | 'lastErrorCode'>): boolean {
+	return status === 'pending' && lastErrorCode === ALONE
+}
+
+/** Waits beside its queue. */
+export function isAside(delivery: Waiting): boolean {
+	const { status, attempts, refused } = delivery
+	return status === 'pending' && (attempts >= BLOCKING_ATTEMPTS || refused !== undefined || isAlone(delivery))
+}
+
+/** Waits until its receiver accepts anything again. */
+export function isParked({ status, refused, lastErrorCode }: Waiting): boolean {
+	return status === 'pending' && refused?.times === 0 && lastErrorCode !== ALONE && lastErrorCode !== 'expired'
+}
+
+/** What operators are shown. */
+export function statusOf(delivery: Waiting): ShownStatus {
+	return isParked(delivery) ? 'parked' : delivery.status
+}
+
+/** Failed attempts of a delivery whose receiver may fail as a whole. */
+export function failedAttempts(delivery: Waiting): number {
+	return delivery.status === 'pending' && !isAlone(delivery) && !isReread(delivery) ? delivery.attempts : 0
+}
+
+/**
+ * What can be tried now of a queue in sending order: deliveries up to the first that holds the queue back, then those
+ * beside it.
+ */
+export function claimable<D extends Waiting & Pick<Delivery, 'nextAttemptAtMs'>>(
+	queue: readonly D[],
+	nowMs: number,
+	most: number,
+): readonly D[] {
+	const inOrder: D[] = []
+	const aside: D[] = []
+	let isHeldBack = false
+	for (const delivery of queue) {
+		const isDue = delivery.nextAttemptAtMs <= nowMs
+		if (isAside(delivery)) {
+			if (isDue) aside.push(delivery)
+		} else if (!isDue) isHeldBack = true
+		else if (!isHeldBack) inOrder.push(delivery)
+	}
+	return [...inOrder, ...aside].slice(0, most)
+}
+
+/** When something of a queue in sending order can be tried next; null: nothing waits. */
+export function nextDueMsOf(queue: readonly Delivery[]): number | null {
+	const first = queue.find((delivery) => !isAside(delivery))
+	const times = queue.flatMap((delivery) => (delivery === first || isAside(delivery) ? delivery.nextAttemptAtMs : []))
+	return times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other))
+}
+
+/**
+ * What a message is about. An alert, its retraction and its repetition share subjects; so do a stall or a gap and its
+ * end. Their order matters for their meaning.
+ */
+function subjectsOf({ data }: Message): readonly string[] {
+	if (isDigest(data)) return data.alerts.map((alert) => alert.data.id)
+	if ('receiver' in data) return [`undelivered:${data.receiver}`]
+	return [data.id.replace(/:system_(stalled|gap|refused|recovered):/, ':system:')]
+}
+
+/** The earliest delivery beside its queue that this one must not overtake. `aside`: in sending order. */
+export function blockerOf(delivery: Delivery, aside: Iterable<Delivery>): Delivery | null {
+	const subjects = new Set(subjectsOf(delivery.message))
+	for (const other of aside) {
+		if (other.id === delivery.id) return null
+		if (subjectsOf(other.message).some((subject) => subjects.has(subject))) return other
+	}
+	return null
+}
+
+/** Those of deliveries in sending order that overtake none about the same subject. */
+export function readyOf(inOrder: readonly Delivery[]): readonly Delivery[] {
+	const seen = new Set<string>()
+	return inOrder.filter(({ message }) => {
+		const own = subjectsOf(message)
+		const isFirst = !own.some((subject) => seen.has(subject))
+		for (const subject of own) seen.add(subject)
+		return isFirst
+	})
+}

@@ -1,0 +1,122 @@
+/** What a process remembers of its queues; everything that must survive it stands in the state. */
+
+import { queueOf } from '../../core/outbox/queue.js'
+import { LONGEST_REST_MS } from '../../core/outbox/refusals.js'
+import { isParked } from '../../core/outbox/waiting.js'
+import type { Delivery, Outcome, ReasonCode } from '../../model/delivery.js'
+
+export type Failed = Outcome & { readonly result: 'retry' }
+export type Refusal = Outcome & { readonly result: 'parked' }
+
+export interface QueueState {
+	/** `failing`: the last delivery tried in order failed, and nothing was accepted since. */
+	state: 'open' | 'failing'
+	/** Failures since the last success. */
+	failures: number
+	/** Nothing is tried before then. */
+	pausedUntilMs: number
+	/** When it last accepted a message; null: not in this process. */
+	acceptedAtMs: number | null
+	/** Messages refused for the first time since the last success. */
+	readonly refused: Map<string, Delivery>
+	/** Passes in a row that threw. */
+	broken: number
+}
+
+/** A pause of a queue, or of a receiver that refuses the login of all its queues. */
+export interface Pause {
+	readonly sinceMs: number
+	untilMs: number
+	words: Refusal
+	/** One message is being tried. */
+	isProbed: boolean
+}
+
+export interface QueueStates {
+	of(delivery: Delivery): QueueState
+	/** Whether nothing of the queue is tried now. */
+	isPaused(delivery: Delivery, nowMs: number): boolean
+	/** When the next pause of a queue ends; infinite: none. */
+	nextEndMs(nowMs: number): number
+	/** The pause under which a delivery stands; null: its receiver does not refuse everything. */
+	pauseOf(delivery: Pick<Delivery, 'receiver' | 'recipient'>): Pause | null
+	/** Whether the other delivery waits for the same pause. */
+	isSharing(delivery: Delivery, other: Delivery): boolean
+	begin(delivery: Delivery, words: Refusal, nowMs: number): Pause
+	end(delivery: Delivery): void
+	/** Finds the pauses that an earlier process began. `pending`: all that waits. */
+	learn(pending: readonly Delivery[]): void
+}
+
+/** A queue waits at most this long after a failure. */
+export const LONGEST_PAUSE_MS = 60_000
+
+/**
+ * Refusals of a mail server before it sees a message. They count for all messages, because many failed logins lock an
+ * account.
+ */
+const BEFORE_MESSAGE: ReadonlySet<ReasonCode | undefined> = new Set<ReasonCode>([
+	'login-refused',
+	'login-wanted',
+	'no-login',
+	'no-tls',
+	'not-served',
+])
+
+/** Whether a refusal is of all recipients of a mail server. */
+export function isOfAll({ recipient }: Pick<Delivery, 'recipient'>, code: ReasonCode | undefined): boolean {
+	return recipient !== null && BEFORE_MESSAGE.has(code)
+}
+
+export function createQueueStates(): QueueStates {
+	const queues = new Map<string, QueueState>()
+	/** By queue, or by receiver. */
+	const pauses = new Map<string, Pause>()
+	const scopeOf = (delivery: Pick<Delivery, 'receiver' | 'recipient'>) =>
+		pauses.has(delivery.receiver) ? delivery.receiver : queueOf(delivery)
+
+	function begin(delivery: Delivery, words: Refusal, sinceMs: number): Pause {
+		const before = pauses.get(scopeOf(delivery))
+		const scope = isOfAll(delivery, words.code) ? delivery.receiver : scopeOf(delivery)
+		const pause = pauses.get(scope) ?? { sinceMs: before?.sinceMs ?? sinceMs, untilMs: 0, words, isProbed: false }
+		pause.words = words
+		pauses.set(scope, pause)
+		return pause
+	}
+
+	return {
+		of(delivery) {
+			const name = queueOf(delivery)
+			const known = queues.get(name)
+			if (known !== undefined) return known
+			const fresh: QueueState = {
+				...{ state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Map(), broken: 0 },
+			}
+			queues.set(name, fresh)
+			return fresh
+		},
+		isPaused(delivery, nowMs) {
+			const { pausedUntilMs = 0 } = queues.get(queueOf(delivery)) ?? {}
+			// Longer than a pause can be: the clock was set back.
+			return nowMs < pausedUntilMs && pausedUntilMs <= nowMs + LONGEST_REST_MS
+		},
+		nextEndMs: (nowMs) =>
+			[...queues.values()].reduce(
+				(next, { pausedUntilMs }) => (pausedUntilMs > nowMs ? Math.min(next, pausedUntilMs) : next),
+				Number.POSITIVE_INFINITY,
+			),
+		pauseOf: (delivery) => pauses.get(scopeOf(delivery)) ?? null,
+		isSharing: (delivery, other) =>
+			other.receiver === delivery.receiver && (pauses.has(delivery.receiver) || other.recipient === delivery.recipient),
+		begin,
+		end: (delivery) => void pauses.delete(scopeOf(delivery)),
+		learn(pending) {
+			for (const delivery of pending.filter(isParked)) {
+				const { refused, lastError, lastErrorCode: code = 'message-refused', nextAttemptAtMs } = delivery
+				const words: Refusal = { result: 'parked', code, reason: lastError ?? '' }
+				const pause = begin(delivery, words, refused?.sinceMs ?? nextAttemptAtMs)
+				pause.untilMs = Math.max(pause.untilMs, nextAttemptAtMs)
+			}
+		},
+	}
+}
