@@ -15,12 +15,12 @@ export const giveUpAfterMs = 72 * hourMs
 
 const leastWaitMs = 250
 
-/** Whether a failure now is the last one. */
+/** Whether a failure now is the last one: 72 hours old, and tried seven times with this attempt. */
 export function isExpired(
 	{ attempts, createdAtMs }: Pick<Delivery, 'attempts' | 'createdAtMs'>,
 	nowMs: number,
 ): boolean {
-	return nowMs >= createdAtMs + giveUpAfterMs && attempts + 1 > retryCeilingsMs.length
+	return nowMs >= createdAtMs + giveUpAfterMs && attempts + 1 >= retryCeilingsMs.length
 }
 
 /**
@@ -46,7 +46,7 @@ interface Failure {
 /**
  * Time of the next attempt after a failure, in milliseconds since 1970; null: give the delivery up. Full jitter below
  * the ceiling, but never earlier than the receiver asked for (`afterMs`). A delivery that became too old while the
- * program was off still gets one attempt per ceiling.
+ * program was off still gets seven attempts.
  */
 export function nextAttemptMs(
 	delivery: Pick<Delivery, 'attempts' | 'createdAtMs'>,
