@@ -42,11 +42,11 @@ const noAddresses: AddressSet = createAddressTable()
 
 export interface RotationOptions {
 	readonly clock: Clock
-	/** As in `AuditorOptions`. */
+	/** Default: `MOST_BOOKS`. */
 	readonly mostBooks?: number
 }
 
-export function createAuditRotation({ clock, mostBooks = MOST_BOOKS.postgres }: RotationOptions): AuditRotation {
+export function createAuditRotation({ clock, mostBooks = MOST_BOOKS }: RotationOptions): AuditRotation {
 	let watched: WatchIndex | null = null
 	let kept = noAddresses
 	/** The watches with a threshold. */

@@ -68,8 +68,6 @@ export interface AuditorOptions {
 	readonly chain: Chain
 	readonly clock: Clock
 	readonly log: Log
-	/** With more watches than this, no books are kept. Default: the limit for PostgreSQL. */
-	readonly mostBooks?: number
 	/** Whether the program ends after this poll, and forgets which endpoints were silent. */
 	readonly runsOnce?: boolean
 }
@@ -109,7 +107,7 @@ export interface StateReader {
 	 */
 	read(audit: PartAudit, signal: AbortSignal): Promise<void>
 	/** The summary after the last part read. `watched`: the number of watches. */
-	summary(kept: AddressSet, books: BookSet, unproved: UnprovedFacts, watched: number): Promise<BooksSummary>
+	summary(kept: AddressSet, books: BookSet, unproved: UnprovedFacts, watched: number): BooksSummary
 	/** Opens new books at a block; null: not possible now. Absent: this reader opens books only when an address moves. */
 	open?(
 		at: BlockRef,
@@ -147,7 +145,7 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 		changes: BooksDraft['changes'],
 	): Promise<BooksSummary> {
 		const after = await afterwards(books, changes)
-		const now = await reader.summary(kept, after, unproved ?? nothingUnproved, watches.size)
+		const now = reader.summary(kept, after, unproved ?? nothingUnproved, watches.size)
 		const round = rotation.slow()
 		last = round === null ? now : { ...now, round }
 		return last
@@ -158,7 +156,7 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 			const kept = await rotation.keptOf(facts.watches)
 			const draft = draftOf(facts.books)
 			const found: BookFindings = { findings: [], witnessed: [], changes: [] }
-			await prune(facts.books, kept, draft)
+			prune(facts.books, kept, draft)
 			unprovedSince(facts.before)
 			const audit = { part, facts, kept, rotation, draft, found, last, feesAreKnown: () => feesAreKnown, noteUnproved }
 			await reader.read({ ...audit, closeOver }, signal)
@@ -201,15 +199,15 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
  * Drops the books of addresses that are no longer watched, some with each part. If a watch returns before its book is
  * dropped, the book is closed over the time between.
  */
-function createPruner(): (books: BookSet, kept: AddressSet, draft: BooksDraft) => Promise<void> {
+function createPruner(): (books: BookSet, kept: AddressSet, draft: BooksDraft) => void {
 	let pruned: AddressSet | null = null
 	/** Where the next part continues; null: all books were checked. */
 	let from: string | null = null
-	return async (books, kept, draft) => {
+	return (books, kept, draft) => {
 		if (kept !== pruned) from = ''
 		pruned = kept
 		if (from === null && books.size <= kept.size) return
-		const { addresses, next } = (await books.some?.(from ?? '', MOST_PRUNED)) ?? { addresses: books.keys(), next: '' }
+		const { addresses, next } = books.some?.(from ?? '', MOST_PRUNED) ?? { addresses: books.keys(), next: '' }
 		for (const address of addresses) if (!kept.has(address)) draft.set(address, null)
 		from = next === '' ? null : next
 	}

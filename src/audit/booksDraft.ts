@@ -5,8 +5,6 @@ import type { Address } from '../model/glossary.js'
 /** Changes to the books that are not yet written. */
 export interface BooksDraft {
 	readonly changes: ReadonlyMap<Address, Book | null>
-	/** Must precede `get` of these addresses. */
-	load(addresses: Iterable<Address>): Promise<void>
 	get(address: Address): Book | null
 	set(address: Address, book: Book | null): void
 }
@@ -15,7 +13,6 @@ export function draftOf(books: BookSet): BooksDraft {
 	const changes = new Map<Address, Book | null>()
 	return {
 		changes,
-		load: async (addresses) => await books.load?.(addresses),
 		get: (address) => changes.get(address) ?? (changes.has(address) ? null : (books.get(address) ?? null)),
 		set: (address, book) => {
 			changes.set(address, book)
@@ -24,8 +21,7 @@ export function draftOf(books: BookSet): BooksDraft {
 }
 
 /** Adds the movements to the books, to be proved once balances are known. */
-export async function deferAll(draft: BooksDraft, movements: Movements): Promise<void> {
-	await draft.load([...movements.values()].flatMap((moved) => [...moved.keys()]))
+export function deferAll(draft: BooksDraft, movements: Movements): void {
 	for (const [number, moved] of movements) {
 		for (const [address, movement] of moved) {
 			const book = draft.get(address)

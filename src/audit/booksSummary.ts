@@ -14,7 +14,6 @@ const MOST_LOOKED_AT = 10_000
 /** The books with changes applied; the changes must be final. Yields while it applies many. */
 export async function afterwards(books: BookSet, changes: BooksDraft['changes']): Promise<BookSet> {
 	if (changes.size === 0) return books
-	await books.load?.(changes.keys())
 	if (books.afterSteps !== undefined) return await inSteps(books.afterSteps(changes))
 	const after = new Map(books)
 	for (const [address, book] of changes) {
@@ -24,15 +23,15 @@ export async function afterwards(books: BookSet, changes: BooksDraft['changes'])
 	return after
 }
 
-export async function summaryOf(
+export function summaryOf(
 	kept: AddressSet,
 	books: BookSet,
 	reason: string | null,
 	unproved: UnprovedFacts,
-): Promise<BooksSummary> {
-	const { lowest, waiting, some } = (await books.facts?.(MOST_NAMED)) ?? factsOf(books)
+): BooksSummary {
+	const { lowest, waiting, some } = books.facts?.(MOST_NAMED) ?? factsOf(books)
 	const unopened = Math.max(0, kept.size - books.size)
-	const open = [...some, ...(unopened > 0 ? await withoutBook(kept, books, MOST_NAMED - some.length) : [])]
+	const open = [...some, ...(unopened > 0 ? withoutBook(kept, books, MOST_NAMED - some.length) : [])]
 	const counts = { closed: books.size, kept: kept.size, open, openCount: waiting + unopened, unopened }
 	return { closedTo: lowest === null ? null : Number(lowest), ...counts, reason, ...unproved }
 }
@@ -47,11 +46,10 @@ function factsOf(books: ReadonlyMap<Address, Book>): BooksProgress {
 	return { lowest, waiting: waiting.length, some: waiting.slice(0, MOST_NAMED) }
 }
 
-async function withoutBook(kept: AddressSet, books: BookSet, most: number): Promise<readonly Address[]> {
+function withoutBook(kept: AddressSet, books: BookSet, most: number): readonly Address[] {
 	const first: Address[] = []
 	const keys = kept.keys()
 	for (let next = keys.next(); next.done !== true && first.length < MOST_LOOKED_AT; next = keys.next())
 		first.push(next.value)
-	await books.load?.(first)
 	return first.filter((address) => !books.has(address)).slice(0, Math.max(0, most))
 }

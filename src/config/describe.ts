@@ -77,25 +77,25 @@ function networkInWords(network: NetworkSettings, config: Config): string[] {
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
-		`    ${booksInWords(network, watchedOn(config, network), MOST_BOOKS[config.statePlace.kind])}`,
+		`    ${booksInWords(network, watchedOn(config, network))}`,
 		`    ${knownTokensInWords(network)}`,
 		...(proved === null ? [] : [`    contracts: ${proved}`]),
 		...(areTokensAsked ? [`    logs of tokens: ${logsInWords(network)}`] : []),
 	]
 }
 
-function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number, most: number): string {
-	if (keepsListedBooks && watched <= most) {
+function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number): string {
+	if (keepsListedBooks && watched <= MOST_BOOKS) {
 		return (
 			'keeps books where blocks name their access lists (EIP-7928), since balances are asked for by address; ' +
 			'elsewhere that nothing was missed is not proved'
 		)
 	}
-	const isTooMuch = (keepsBooks || keepsListedBooks) && watched > most
+	const isTooMuch = (keepsBooks || keepsListedBooks) && watched > MOST_BOOKS
 	const polls = Math.ceil(watched / MOST_TURNS)
 	const turns = polls > 1 ? `; the balance of each is asked for when it is touched, and once in ${polls} polls` : ''
 	if (keepsBooks && !isTooMuch) return `keeps books: a balance change that no event explains is reported${turns}`
-	return `keeps no books${isTooMuch ? `, for ${tooManyInWords(most)}` : ''}: that nothing was missed is not proved`
+	return `keeps no books${isTooMuch ? `, for ${tooManyInWords}` : ''}: that nothing was missed is not proved`
 }
 
 /** Whether any watch on the network asks for tokens. */

@@ -1,4 +1,3 @@
-import { MOST_BOOKS } from '../core/ledger/books.js'
 import { noBooksBy, unreportedInWords } from '../core/ledger/kindsNeedingBooks.js'
 import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
@@ -8,7 +7,7 @@ import type { Source } from './yaml/sourceFile.js'
 
 /** Warnings: settings that are valid, but probably a mistake. */
 export function warningsOf(settings: Settings, watches: WatchSet, source: Source): readonly Problem[] {
-	const { networks, receivers, statePlace } = settings
+	const { networks, receivers } = settings
 	const notified = new Set<string | null>()
 	for (const rules of watches.rules) for (const receiver of rules.receivers) notified.add(receiver)
 	const fallbacks = new Set(receivers.map(({ fallback }) => fallback))
@@ -29,7 +28,7 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 			return [warning('networks', index, 'chain_id', message)]
 		}),
 		...networks.flatMap((network, index) => {
-			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0, MOST_BOOKS[statePlace.kind])
+			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0)
 			const message = why === null ? null : unreportedInWords(watches.rules, network.name, why)
 			return message === null ? [] : [warning('networks', index, why === 'off' ? 'proof' : 'name', message)]
 		}),

@@ -40,12 +40,7 @@ export function createPageFacts(options: PageFactsOptions): () => PageFacts {
 			lastAnswer: (receiver) => notes.answers.get(receiver) ?? null,
 			summary: () => store.summary(),
 			deliveries: () => store.deliveries(),
-			async readBooks(shown) {
-				const states = new Map(notes.states)
-				for (const [name, { books }] of states)
-					await books.load?.(shown.flatMap(({ network, address }) => (network === name ? [address] : [])))
-				return (network, address) => states.get(network)?.books.get(address) ?? null
-			},
+			bookOf: (network, address) => notes.states.get(network)?.books.get(address) ?? null,
 			contractOf: (network, address) => notes.states.get(network)?.contracts.get(address) ?? null,
 			announcements: (network) => notes.states.get(network)?.announcements.values() ?? [],
 			says: headline,

@@ -7,7 +7,6 @@ import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
-import { MOST_BOOKS } from '../core/ledger/books.js'
 import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
 import type { StateError } from '../errors.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -112,7 +111,6 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 				{ watches, recipientsOf, receivers: () => receiversOf(current, network.name) },
 				{
 					...{ store, clock, steady, log, closers, observer, leastLateMs, runsOnce },
-					mostBooks: MOST_BOOKS[config.statePlace.kind],
 					areTokensAsked: () => areTokensAsked(current, network),
 					tokensWanted: () => tokensWanted(current, network),
 				},
@@ -143,8 +141,6 @@ interface Surroundings {
 	readonly log: Log
 	readonly closers: Closers
 	readonly observer: Observer | undefined
-	/** See `MOST_BOOKS`. */
-	readonly mostBooks: number
 	readonly leastLateMs: number
 	readonly runsOnce: boolean
 	readonly areTokensAsked: () => boolean
@@ -175,8 +171,8 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 	})
 	closers.add(() => chain.close())
 	const reader = network.keepsBooks ? createAskedState : network.keepsListedBooks ? createListedState : null
-	const { mostBooks, runsOnce, leastLateMs } = surroundings
-	const auditing = { accounts, chain, clock: steady, log, mostBooks, runsOnce }
+	const { runsOnce, leastLateMs } = surroundings
+	const auditing = { accounts, chain, clock: steady, log, runsOnce }
 	const auditor = reader && createAuditor(auditing, reader(auditing))
 	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, log, runsOnce })
 	closers.add(() => audit.follower.halt())

@@ -25,17 +25,15 @@ export interface Book {
 
 /** The books of a network. A plain Map is one too: without the optional methods, all books are visited. */
 export interface BookSet extends ReadonlyMap<Address, Book> {
-	/** Must precede `get` and `has` of these addresses: reads their books from the store. Absent: all are in memory. */
-	load?(addresses: Iterable<Address>): Promise<void>
 	/** A new, immutable set with the changes applied; null removes a book. Absent: a plain Map. */
 	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
 	/** The same in steps, for many changes; it yields after each step. */
 	afterSteps?(changes: ReadonlyMap<Address, Book | null>): Generator<undefined, BookSet>
-	facts?(most: number): BooksProgress | Promise<BooksProgress>
+	facts?(most: number): BooksProgress
 	/** Addresses whose book is closed above `block`, or that moved since. Absent: visit all books. */
-	beyond?(block: bigint): Iterable<Address> | Promise<Iterable<Address>>
+	beyond?(block: bigint): Iterable<Address>
 	/** `most` addresses or slightly more from a place on ('': the first), and the next place; '': the end. */
-	some?(from: string, most: number): SomeBooks | Promise<SomeBooks>
+	some?(from: string, most: number): SomeBooks
 }
 
 /** Lowest block that books are closed at, and the addresses that moved since: their number, and some of them. */

@@ -7,7 +7,7 @@ import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Announcement, StateSummary } from '../model/state.js'
 import type { NetworkHealth } from '../model/trouble.js'
-import type { Watch, WatchChanges, WatchSet } from '../model/watch.js'
+import type { WatchChanges, WatchSet } from '../model/watch.js'
 
 export interface NetworkFacts {
 	readonly name: string
@@ -75,8 +75,7 @@ export interface PageFacts {
 	endpoint(network: string): string | null
 	/** Null before the first attempt since this process started. */
 	lastAnswer(receiver: string): LastAnswer | null
-	/** Gives the books of these watches only. */
-	readBooks(watches: readonly Watch[]): Promise<BookOf>
+	readonly bookOf: BookOf
 	/** What was last read of a watch that has code; null: it has none, or was not looked at. */
 	contractOf(network: string, address: Address): Contract | null
 	announcements(network: string): Iterable<Announcement>

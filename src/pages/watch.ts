@@ -39,7 +39,7 @@ export async function watchPage(facts: PageFacts, params: URLSearchParams) {
 		network,
 		address: facts.checksum(own),
 		explorer: settings.explorer === null ? null : `${settings.explorer}/address/${facts.checksum(own)}`,
-		watches: (await watchRows(facts, found)).map((row, at) => ({ ...row, ...rulesOf(found[at], settings) })),
+		watches: watchRows(facts, found).map((row, at) => ({ ...row, ...rulesOf(found[at], settings) })),
 		/** Null on further pages, and where nothing is known to rule it. */
 		rulers: before === null ? rulersOf(own, facts.contractOf(network, own), facts) : null,
 		/** Of the last 30 days, in the network's coin; null on further pages. */

@@ -20,17 +20,16 @@ export async function watches(facts: PageFacts, params: URLSearchParams) {
 	const network = params.get('network') ?? ''
 	const start = Math.min(facts.watches.length, Number(/^\d{1,9}$/.exec(params.get('before') ?? '')?.[0] ?? 0))
 	const { found, next } = await chosen(facts, { text, network, start })
-	return { of: facts.watches.length, watches: await watchRows(facts, found), next }
+	return { of: facts.watches.length, watches: watchRows(facts, found), next }
 }
 
 /** What the pages know of each watch. */
-export async function watchRows(facts: PageFacts, found: readonly Watch[]) {
-	const bookOf = await facts.readBooks(found)
+export function watchRows(facts: PageFacts, found: readonly Watch[]) {
 	const newest = newestAnnounced(facts, found)
 	return found.map((watch) => {
 		const { address, label, tags, watchlist, kinds, direction, receivers } = watch
 		const settings = facts.networks.find(({ name }) => name === watch.network)
-		const book = bookOf(watch.network, address)
+		const book = facts.bookOf(watch.network, address)
 		return {
 			...{ network: watch.network, address: facts.checksum(address), label, tags, watchlist },
 			...{ kinds, direction, receivers },
@@ -48,7 +47,7 @@ export async function watchRows(facts: PageFacts, found: readonly Watch[]) {
 	})
 }
 
-export type WatchRow = Awaited<ReturnType<typeof watchRows>>[number]
+export type WatchRow = ReturnType<typeof watchRows>[number]
 
 /** The newest announcement that the state still keeps, by network and address. */
 function newestAnnounced(facts: PageFacts, found: readonly Watch[]) {

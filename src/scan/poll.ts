@@ -126,7 +126,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 	session.reorganisedUpTo = checkpoint.number
 	// The audit rests on the blocks that are gone.
 	await ports.audit?.follower.halt()
-	const books = await reopened(session.state.books, back)
+	const books = reopened(session.state.books, back)
 	const contracts = contractsBack(session.state.contracts, back.number)
 	await advance(session, { checkpoint: back, settled: back, books, contracts }, null, ports)
 }

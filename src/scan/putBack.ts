@@ -142,7 +142,7 @@ async function putBack(session: PollSession, back: BlockRef, ports: PollPorts): 
 		checkpoint: back,
 		settled: back,
 		...(audit && { audit }),
-		books: await reopened(state.books, back),
+		books: reopened(state.books, back),
 		contracts: contractsBack(state.contracts, back.number),
 		deliveries: systemDeliveries(notice, ports.gaps?.receivers() ?? [], posting),
 	})

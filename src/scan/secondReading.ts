@@ -92,7 +92,6 @@ async function asBalancesAllow(
 			for (const address of partiesOf(entry)) unexplained.add(keyOf(address, entry.block.number))
 	const verdicts = new Map<string, boolean>()
 	const wrong = new Set<string>()
-	await books.load?.(difference.retracted.flatMap(partiesOf))
 	for (const entry of difference.retracted) {
 		const { id, block } = entry
 		const address = isSeenIn(entry, 'frames') ? partiesOf(entry).find((party) => books.has(party)) : undefined

@@ -80,7 +80,7 @@ describe('the page of a watch', () => {
 
 	test('default: what it is, its balance with the block, its movements, its alerts', async () => {
 		const book = () => ({ block: 19_000_000n, balanceWei: 1_234_500_000_000_000_000_001n })
-		const url = await servePages(() => ({ ...facts(), readBooks: async () => book }))
+		const url = await servePages(() => ({ ...facts(), bookOf: book }))
 		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}${own}&format=json`)).json()
 		expect(found.watches).toMatchObject([
 			{

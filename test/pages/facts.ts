@@ -46,7 +46,7 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 		history: null,
 		endpoint: () => null,
 		lastAnswer: () => null,
-		readBooks: async () => () => null,
+		bookOf: () => null,
 		contractOf: () => null,
 		announcements: () => [],
 		...{ says: headline, isAlarming },

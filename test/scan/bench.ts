@@ -32,7 +32,6 @@ import { createGapKeeper } from '../../src/scan/gaps/gapKeeper.js'
 import { type PollReport, poll } from '../../src/scan/poll.js'
 import type { PollConfig, PollPorts } from '../../src/scan/pollSession.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
-import { askingForBooks } from '../support/askedBooks.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -177,7 +176,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const setting = { network, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 }
 	const ports: PollPorts = {
 		chain,
-		store: options.around?.(askingForBooks(store)) ?? askingForBooks(store),
+		store: options.around?.(store) ?? store,
 		clock,
 		log,
 		checksum: toChecksum,

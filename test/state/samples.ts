@@ -132,9 +132,8 @@ export async function readState<S extends NetworkState | null>(state: S): Promis
 	const { books } = state
 	const all = new Map<Address, Book>()
 	for (let from = '', isEnd = false; !isEnd; isEnd = from === '') {
-		const { addresses = books.keys(), next = '' } = (await books.some?.(from, 1_000)) ?? {}
+		const { addresses = books.keys(), next = '' } = books.some?.(from, 1_000) ?? {}
 		const some = [...addresses]
-		await books.load?.(some)
 		for (const address of some) all.set(address, books.get(address) as Book)
 		from = next
 	}

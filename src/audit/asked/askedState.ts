@@ -4,7 +4,7 @@
  */
 
 import { signalWithin, withDeadline } from '../../base/waits/deadline.js'
-import { MOST_BOOKS, movementsOf, summed, tooManyInWords } from '../../core/ledger/books.js'
+import { MOST_BOOKS, movementsOf, tooManyInWords } from '../../core/ledger/books.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -29,7 +29,7 @@ const MOST_MS = 8_000
 const REST_MS = 30_000
 
 export function createAskedState(options: AuditorOptions): StateReader {
-	const { accounts, chain, clock, log, mostBooks = MOST_BOOKS.postgres } = options
+	const { accounts, chain, clock, log } = options
 	/** Why the books cannot be closed now; null if they can. */
 	let reason: string | null = null
 	let restsUntilMs = 0
@@ -51,10 +51,9 @@ export function createAskedState(options: AuditorOptions): StateReader {
 	}
 
 	function tooMany(): void {
-		const words = tooManyInWords(mostBooks)
-		if (reason !== words)
-			log.warn({ most: mostBooks, reason: words }, 'too many watches for books: balances are not checked')
-		reason = words
+		if (reason !== tooManyInWords)
+			log.warn({ most: MOST_BOOKS, reason: tooManyInWords }, 'too many watches for books: balances are not checked')
+		reason = tooManyInWords
 	}
 
 	function works(): void {
@@ -83,7 +82,7 @@ export function createAskedState(options: AuditorOptions): StateReader {
 		let movements = movementsOf(part.transactions, kept, part.blocks.values())
 		const openings = openingsFrom(audit)
 		if (kept.size === 0) return
-		if (!isKeepingState(part.span.to, facts.head) || clock() < restsUntilMs) return await deferAll(draft, movements)
+		if (!isKeepingState(part.span.to, facts.head) || clock() < restsUntilMs) return deferAll(draft, movements)
 		const next = rotation.next(part, facts.books.size < kept.size)
 		for (const address of failedLooks.keys()) if (!kept.has(address)) failedLooks.delete(address)
 		const due = failedLooks.size === 0 ? next : [...new Set([...next, ...failedLooks.keys()])]
@@ -95,7 +94,6 @@ export function createAskedState(options: AuditorOptions): StateReader {
 			movements = withListed(movements, lists, kept)
 			listed = withBlocks(part, lists)
 			const closing = { movements, draft, due, limited: rotation.limited(), closeAt: facts.closeAt, kept }
-			await draft.load([...due, ...summed(movements).keys(), ...[...facts.closeAt.values()].flatMap((all) => [...all])])
 			asked = await askBalances(listed, closing, accounts, signal)
 			works()
 		} catch (error) {
@@ -103,7 +101,7 @@ export function createAskedState(options: AuditorOptions): StateReader {
 			if (error instanceof RpcError) failed(error)
 			else if (signal.aborted) failed(tooSlow())
 			else throw error
-			return await deferAll(draft, movements)
+			return deferAll(draft, movements)
 		}
 		await audit.closeOver({ part: listed, asked, lists, ...openings, failedLooks }, signal)
 		found.changes.push(...listedCodes(lists, kept, found.changes))
@@ -111,9 +109,9 @@ export function createAskedState(options: AuditorOptions): StateReader {
 
 	return {
 		read,
-		async summary(kept, books, unproved, watched) {
-			if (watched > mostBooks) tooMany()
-			return await summaryOf(kept, books, reason, unproved)
+		summary(kept, books, unproved, watched) {
+			if (watched > MOST_BOOKS) tooMany()
+			return summaryOf(kept, books, reason, unproved)
 		},
 		async open(at, facts, own, outer) {
 			const isTried = opened?.kept === own.kept && opened.hash === at.hash

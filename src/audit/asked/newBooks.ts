@@ -28,7 +28,6 @@ export async function newBooks(
 	if (kept.size > MOST_LOOKED_AT || kept.size <= books.size) return new Map()
 	const all: Address[] = []
 	for (let keys = kept.keys(), one = keys.next(); one.done !== true; one = keys.next()) all.push(one.value)
-	await books.load?.(all)
 	const fresh = all.filter((one) => !books.has(one) && !limited.has(one) && since(one) > at.number)
 	if (fresh.length === 0 || fresh.length > MOST_OPENED) return new Map()
 	const balances = await accounts.balances(fresh, at, signal)

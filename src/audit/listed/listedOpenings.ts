@@ -13,12 +13,12 @@ import type { ListedRun } from './lateLists.js'
  * checked blocks; a book closed in it has deferred only what comes after it. Returns, by address, what later blocks
  * moved; `giveBack` adds it again.
  */
-export async function takeBack(
+export function takeBack(
 	draft: BooksDraft,
 	again: readonly ListedRun[],
 	kept: AddressSet,
 	listed: { readonly to: bigint; readonly from: bigint } | null,
-): Promise<ReadonlyMap<Address, bigint>> {
+): ReadonlyMap<Address, bigint> {
 	const rest = new Map<Address, bigint>()
 	const first = again[0]?.part.span.from
 	if (first === undefined) return rest
@@ -32,7 +32,6 @@ export async function takeBack(
 		),
 	)
 	const named = again.flatMap(({ lists }) => (lists ?? []).flatMap(({ changes }) => [...changes.balances.keys()]))
-	await draft.load([...moved.keys(), ...named])
 	for (const address of new Set([...moved.keys(), ...named])) {
 		const book = draft.get(address)
 		if (book === null || book.movedWei === 0n) continue

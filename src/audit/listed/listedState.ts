@@ -5,7 +5,7 @@
  */
 
 import { signalWithin } from '../../base/waits/deadline.js'
-import { MOST_BOOKS, movementsOf, summed, tooManyInWords } from '../../core/ledger/books.js'
+import { MOST_BOOKS, movementsOf, tooManyInWords } from '../../core/ledger/books.js'
 import type { UnprovedFacts } from '../../core/ledger/unproved.js'
 import type { BookSet, BooksSummary } from '../../model/books.js'
 import type { AddressSet, Part } from '../../model/chain.js'
@@ -43,7 +43,7 @@ function missingInWords({ falseBy }: Missing): string {
 }
 
 export function createListedState(options: AuditorOptions): StateReader {
-	const { accounts, chain, clock, log, mostBooks = MOST_BOOKS.postgres } = options
+	const { accounts, chain, clock, log } = options
 	const lateLists = createLateLists({ accounts, chain, clock, log })
 	let last: Last = { hasLists: true, reason: null, listed: null }
 
@@ -51,14 +51,14 @@ export function createListedState(options: AuditorOptions): StateReader {
 		const { part, kept, draft } = audit
 		const { before, gaps } = audit.facts
 		if (part.last.accessListHash === undefined) {
-			await deferAll(draft, movementsOf(part.transactions, kept, part.blocks.values()))
+			deferAll(draft, movementsOf(part.transactions, kept, part.blocks.values()))
 			last = { hasLists: false, reason: noLists, listed: null }
 			return
 		}
 		const from = waitingFrom(before, part)
 		const reading = await lateLists.read(part, from, { kept, gaps }, outer)
 		let listed = listedBefore(before, from)
-		const putBefore = await takeBack(draft, reading.again, kept, listed)
+		const putBefore = takeBack(draft, reading.again, kept, listed)
 		for (const run of reading.again) listed = await take(run, listed, audit, outer)
 		giveBack(draft, putBefore)
 		for (const run of reading.runs) listed = await take(run, listed, audit, outer)
@@ -83,7 +83,7 @@ export function createListedState(options: AuditorOptions): StateReader {
 		outer: AbortSignal,
 	): Promise<Listed | null> {
 		if (lists !== null) return closeOver({ ...run, lists }, known, audit, outer)
-		await deferAll(audit.draft, movementsOf(run.part.transactions, audit.kept, run.part.blocks.values()))
+		deferAll(audit.draft, movementsOf(run.part.transactions, audit.kept, run.part.blocks.values()))
 		return known
 	}
 
@@ -101,7 +101,6 @@ export function createListedState(options: AuditorOptions): StateReader {
 		const { books, before, since, announced } = audit.facts
 		const isGoingOn = known !== null && part.span.from === known.to + 1n
 		const now = { from: isGoingOn ? known.from : part.span.from, to: part.span.to }
-		await draft.load(lists.flatMap(({ changes }) => [...changes.balances.keys()]))
 		// Drop the book of an address that is no longer watched: it would lack this movement if the watch returned.
 		for (const { changes } of lists) {
 			for (const address of changes.balances.keys())
@@ -111,7 +110,6 @@ export function createListedState(options: AuditorOptions): StateReader {
 		const paid: Part = { ...part, transactions: withFees(part.transactions, postings) }
 		const moved = movementsOf(paid.transactions, kept, part.blocks.values())
 		const movements = withPosted(withListed(moved, lists, kept), postings)
-		await draft.load(summed(movements).keys())
 		const openings = openingsOf(draft, movements, part.span.from, now.from)
 		const opened = openAnew(draft, movements, openings, lists)
 		const begun = openingsIn(lists, kept, draft)
@@ -147,12 +145,11 @@ export function createListedState(options: AuditorOptions): StateReader {
 
 	return {
 		read,
-		async summary(kept, books, unproved, watched) {
-			if (watched > mostBooks)
-				return await summaryIn(noAddresses, books, { reason: tooManyInWords(mostBooks), unproved }, null)
+		summary(kept, books, unproved, watched) {
+			if (watched > MOST_BOOKS) return summaryIn(noAddresses, books, { reason: tooManyInWords, unproved }, null)
 			const { hasLists, reason, listed, waiting } = last
 			const isNone = !hasLists && books.size === 0
-			const now = await summaryIn(isNone ? noAddresses : kept, books, { reason, unproved }, listed)
+			const now = summaryIn(isNone ? noAddresses : kept, books, { reason, unproved }, listed)
 			return waiting === undefined ? now : { ...now, waiting }
 		},
 	}
@@ -168,15 +165,14 @@ function listedBefore(before: BooksSummary | undefined, block: bigint): Listed |
 	return { from, to: to < block ? to : block - 1n }
 }
 
-async function summaryIn(
+function summaryIn(
 	kept: AddressSet,
 	books: BookSet,
 	{ reason, unproved }: { readonly reason: string | null; readonly unproved: UnprovedFacts },
 	span: Listed | null,
-): Promise<BooksSummary> {
-	const { unopened = 0, ...own } = await summaryOf(kept, books, reason, unproved)
+): BooksSummary {
+	const { unopened = 0, ...own } = summaryOf(kept, books, reason, unproved)
 	// Watches without a book have not moved since the lists began, so they do not count as open.
-	await books.load?.(own.open)
 	const plain = { ...own, open: own.open.filter((address) => books.has(address)), openCount: own.openCount - unopened }
 	if (span === null) return plain
 	const listed = { from: Number(span.from), to: Number(span.to) }

@@ -42,16 +42,15 @@ Endpoints are shown by their host. Ends with 1 when a network has no endpoint th
 
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
 	const watches = watchesOn(config.watches, network.name).size
-	const most = MOST_BOOKS[config.statePlace.kind]
 	const contracts = contractsInWords(config.watches.rules, network)
 	const asked = {
 		...network,
-		keepsBooks: network.keepsBooks && watches <= most,
+		keepsBooks: network.keepsBooks && watches <= MOST_BOOKS,
 		readsContracts: contracts !== null && !network.isPrivate,
 	}
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
 	const able = endpoints.filter(({ usable }) => usable).length
-	const bySettings = noBooksBy(network, watches, most)
+	const bySettings = noBooksBy(network, watches)
 	const why = bySettings === null || bySettings === 'perhaps none' ? noBooksAt(network, endpoints) : bySettings
 	return {
 		network: network.name,

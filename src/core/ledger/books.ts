@@ -25,16 +25,11 @@ export const still: Movement = { wei: 0n, posted: [0n, 0n], burnsWei: [] }
 /** By block, then by address. */
 export type Movements = ReadonlyMap<bigint, ReadonlyMap<Address, Movement>>
 
-/**
- * With more watches on a network than this, no books are kept. By kind of state: a folder holds all books in memory.
- */
-export const MOST_BOOKS = { folder: 100_000, postgres: 2_000_000 } as const
+/** With more watches on a network than this, no books are kept: all of them are in memory. */
+export const MOST_BOOKS = 100_000
 
 /** Why no books are kept; follows "no books are kept: ". */
-export function tooManyInWords(most: number): string {
-	const words = `there are more than ${most.toLocaleString('en')} watches`
-	return most === MOST_BOOKS.folder ? `${words}, whose books need PostgreSQL (\`state: postgres://…\`)` : words
-}
+export const tooManyInWords = `there are more than ${MOST_BOOKS.toLocaleString('en')} watches`
 
 /** Most watches without movements whose balances are requested in one poll: eight requests. */
 export const MOST_TURNS = 16_000

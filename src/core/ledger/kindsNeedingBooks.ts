@@ -3,13 +3,14 @@
 import { allRecords, usualKinds } from '../../kinds/all.js'
 import type { Kind } from '../../model/kind.js'
 import type { WatchRules } from '../../model/watch.js'
+import { MOST_BOOKS } from './books.js'
 
 const ofBooks: readonly Kind[] = allRecords.flatMap(({ kind, books }) => (books === 'needed' ? [kind] : []))
 
 /** Why there are no books, and what to do about it. `perhaps none`: no endpoint was asked yet. */
 const reasons = {
 	off: 'and `proof: off` keeps none: take that out',
-	'too many': 'and none are kept of that many addresses: watch fewer, or keep the state in PostgreSQL',
+	'too many': 'and none are kept of that many addresses: watch fewer',
 	'perhaps none':
 		'which a private network keeps only where blocks name their access lists (EIP-7928): ' +
 		'`doctor` says whether they do; where not, take `private` out',
@@ -28,10 +29,10 @@ export interface BooksSetting {
 	readonly keepsListedBooks: boolean
 }
 
-/** The reason according to the settings alone; null: books are kept. `most`: see `MOST_BOOKS`. */
-export function noBooksBy(network: BooksSetting, watched: number, most: number): NoBooks | null {
+/** The reason according to the settings alone; null: books are kept. */
+export function noBooksBy(network: BooksSetting, watched: number): NoBooks | null {
 	if (!network.keepsBooks && !network.keepsListedBooks) return 'off'
-	if (watched > most) return 'too many'
+	if (watched > MOST_BOOKS) return 'too many'
 	return network.keepsBooks ? null : 'perhaps none'
 }
 

@@ -210,7 +210,7 @@ async function takeGaps(session: PollSession, ports: Ports, signal: AbortSignal)
 		const isWithin = (number: bigint) => part.span.from <= number && number <= part.span.to
 		const judge = async (state: NetworkState) => {
 			const difference = await judgedBy(part, state.announcements, ports, signal)
-			return { difference, books: await withGap(state, part) }
+			return { difference, books: withGap(state, part) }
 		}
 		await judgeAndCommit(session.committed, isIn(part.span), judge, async ({ difference, books }) => {
 			const read = [...session.state.gaps].filter(

@@ -8,12 +8,7 @@ import type { NetworkState } from '../../model/state.js'
  * Adds the movements of a gap that could now be read to the books closed before it. Books closed after it already
  * contain the difference, which was announced as unexplained.
  */
-export async function withGap({ books, gaps }: NetworkState, part: Part): Promise<ReadonlyMap<Address, Book>> {
-	const named = part.transactions.flatMap(({ frames, fee }) => [
-		...frames.flatMap(({ from, to }) => [from, to]),
-		fee?.payer ?? null,
-	])
-	await books.load?.(new Set(named.filter((address) => address !== null)))
+export function withGap({ books, gaps }: NetworkState, part: Part): ReadonlyMap<Address, Book> {
 	const changed = new Map<Address, Book>()
 	for (const [number, moved] of movementsOf(part.transactions, books)) {
 		const gap = gaps.get(number)

@@ -72,7 +72,7 @@ export async function keepBooks(
 	const sight = { ...found, judges: (entry: Announcement) => recordOfEntry(entry)?.isOfNow === true }
 	let whole = await reconcileWith(announcements, sight, { part, before: judged, chain }, signal)
 	for (const proof of witnessed) whole = await withProof(proof, whole, { ...context, state }, chain, signal)
-	const written = await withOpen(books, delegated.open, part, state.books)
+	const written = withOpen(books, delegated.open, part, state.books)
 	// Yields between books; the commit would apply all of them without yielding.
 	if (written !== books) await afterwards(state.books, written)
 	return { difference: whole, books: written, summary }
@@ -168,14 +168,13 @@ export async function withProof(
  * Keeps the books of addresses whose code must be read again at their block, and defers what the part moves. An address
  * without a book gets none yet.
  */
-async function withOpen(
+function withOpen(
 	books: Kept['books'],
 	open: ReadonlySet<Address>,
 	part: Part,
 	before: NetworkState['books'],
-): Promise<Kept['books']> {
+): Kept['books'] {
 	if (open.size === 0) return books
-	await before.load?.(open)
 	const moved = summed(movementsOf(part.transactions, open, part.blocks.values()))
 	const written = new Map(books)
 	for (const address of open) {

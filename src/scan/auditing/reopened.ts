@@ -7,11 +7,9 @@ import type { Address } from '../../model/glossary.js'
  * The books to change when the blocks after `back` leave the chain. A book of an address that did not move in them is
  * set back, so that its next closing proves the blocks in their place. The others are dropped and opened anew.
  */
-export async function reopened(books: BookSet, back: BlockRef): Promise<ReadonlyMap<Address, Book | null>> {
+export function reopened(books: BookSet, back: BlockRef): ReadonlyMap<Address, Book | null> {
 	const changed = new Map<Address, Book | null>()
-	const addresses = [...((await books.beyond?.(back.number)) ?? beyond(books, back.number))]
-	await books.load?.(addresses)
-	for (const address of addresses) {
+	for (const address of books.beyond?.(back.number) ?? beyond(books, back.number)) {
 		const book = books.get(address)
 		const earlier = book === undefined ? null : setBack(book, back.number)
 		if (earlier !== book) changed.set(address, earlier)
