@@ -10,6 +10,7 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
+import type { StateSummary } from '../model/state.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
@@ -17,6 +18,7 @@ import { createNotifier } from '../ops/sdNotify.js'
 import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
+import { createFront } from './front.js'
 import { createFailingReceivers } from './health/failingReceivers.js'
 import { createHealth } from './health/health.js'
 import { createVitals } from './health/vitals.js'
@@ -24,7 +26,7 @@ import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
 import { createPageFacts } from './pageFacts.js'
 import { createPageNotes } from './pageNotes.js'
-import { openParts } from './parts.js'
+import { openParts, type Parts } from './parts.js'
 import type { NetworkPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
 import { countWatches, followEdits, type InEffect } from './reload.js'
@@ -73,23 +75,31 @@ async function runUntil(
 	const { config, log, version, env, scrubber } = options
 	const { networks, receivers, watches, statePlace } = config
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
+	let opened: Parts | null = null
 	const metrics = createMetrics({
 		version,
 		networks: networks.map(({ name }) => name),
 		receivers: receivers.map(({ name }) => name),
-		summary: () => parts.store.summary(),
+		summary: async () => (await opened?.store.summary()) ?? noSummary,
 	})
+	const front = createFront({ ...options, metrics })
 	const startedAtMs = Date.now()
 	const notes = createPageNotes()
 	const failing = createFailingReceivers(Date.now, steadyClock)
 	const observer = createObserver({ metrics, notes, failing, vitals: () => vitals })
 	// For the service manager an instance that stands by is up, and alive.
-	const waiting = () => {
+	const onWait = async () => {
 		notifier.ready('standing by: another instance has the state')
 		notifier.watchdog()
+		await front.standBy()
 	}
-	const parts = await openParts({ ...options, observer, standBy: { signal, onWait: waiting }, onLost })
+	const parts = await openParts({ ...options, observer, standBy: { signal, onWait }, onLost }).catch(async (error) => {
+		await front.close()
+		throw error
+	})
+	opened = parts
 	const { store, troubles, pollers, recipientsOf, closers } = parts
+	closers.add(() => front.close())
 	const inEffect: InEffect = {
 		watches,
 		loadedAtMs: startedAtMs,
@@ -119,7 +129,8 @@ async function runUntil(
 			inEffect: () => inEffect,
 		})
 		const pages = (path: string, params: URLSearchParams) => pageAt(path, params, pageFacts)
-		await startService({ ...options, pollers, vitals, health, pages, metrics, notifier, summary, closers })
+		await front.serve({ health, pages })
+		startService({ ...options, pollers, vitals, health, notifier, summary, closers })
 		countWatches(metrics, config, watches)
 		const polling = networks.map((network, index) => pollUntilAborted(network, pollers[index], log, signal))
 		const delivering = parts.deliverer.run(signal)
@@ -136,6 +147,8 @@ async function runUntil(
 		await closers.close()
 	}
 }
+
+const noSummary: StateSummary = { networks: new Map(), receivers: new Map() }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */
 async function pollUntilAborted(

@@ -2,9 +2,6 @@ import type { Config } from '../config/load.js'
 import type { Log } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
 import { createHeartbeat } from '../ops/heartbeat.js'
-import { type HttpOptions, startHttp } from '../ops/httpServer.js'
-import type { Metrics } from '../ops/metrics.js'
-import type { Scrubber } from '../ops/scrub.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Closers } from './closers.js'
 import type { Health } from './health/health.js'
@@ -15,28 +12,17 @@ export interface ServiceOptions {
 	readonly config: Config
 	readonly pollers: readonly NetworkPoller[]
 	readonly vitals: Vitals
-	readonly metrics: Metrics
 	readonly notifier: Notifier
 	readonly summary: () => Promise<StateSummary>
-	readonly version: string
 	readonly log: Log
-	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly closers: Closers
 	/** Never rejects. */
 	readonly health: () => Promise<Health>
-	readonly pages: NonNullable<HttpOptions['pages']>
 }
 
-/** Starts what supervises the daemon: stall checks, the watchdog, the heartbeat, the status line and the HTTP pages. */
-export async function startService(options: ServiceOptions): Promise<void> {
-	const { config, vitals, health, metrics, notifier, version, log, scrubber, closers } = options
-	if (config.http !== null) {
-		const { pages } = options
-		const password = config.httpPassword
-		const server = await startHttp({ ...config.http, version, metrics, health, scrubber, log, pages, password })
-		closers.add(() => server.close())
-		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
-	}
+/** Starts what supervises the daemon: stall checks, the watchdog, the heartbeat and the status line. */
+export function startService(options: ServiceOptions): void {
+	const { config, vitals, health, notifier, log, closers } = options
 	const every = (ms: number, act: () => void) => {
 		const timer = setInterval(act, ms)
 		closers.add(() => clearInterval(timer))

@@ -15,7 +15,7 @@ import type { Scrubber } from './scrub.js'
 export interface Health {
 	/** False while an event may go unreported. */
 	readonly ok: boolean
-	/** The most serious problem in one word; default: `ok` or `stalled`. */
+	/** The most serious problem, or `standing by`; default: `ok` or `stalled`. */
 	readonly status?: string
 	/** The reason in one sentence, also of what is no fault; null: there is nothing to say. */
 	readonly reason: string | null
@@ -155,7 +155,7 @@ function isLocal(host: string): boolean {
 	return host === 'localhost' || isLoopback(host)
 }
 
-function inLines(version: string, { ok, reason, networks }: Health): string {
+function inLines(version: string, { ok, status, reason, networks }: Health): string {
 	const lines = networks.map((each) => {
 		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
 		return (
@@ -163,8 +163,9 @@ function inLines(version: string, { ok, reason, networks }: Health): string {
 			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
 		)
 	})
+	const normally = `watching normally${reason === null ? '' : `; ${reason}`}`
 	return [
-		`tracewatch ${version}: ${ok ? `watching normally${reason === null ? '' : `; ${reason}`}` : reason}`,
+		`tracewatch ${version}: ${ok && status !== 'standing by' ? normally : reason}`,
 		...lines,
 		'',
 		'/metrics',

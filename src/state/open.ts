@@ -27,8 +27,8 @@ const PATIENCE_MS = 60_000
 /** Waits for as long as another instance has the database, until the signal aborts. */
 export interface StandBy {
 	readonly signal: AbortSignal
-	/** Called about once a second while it waits. */
-	readonly onWait: () => void
+	/** Called about once a second while it waits. What it throws ends the wait. */
+	readonly onWait: () => void | Promise<void>
 }
 
 export interface OpenStoreOptions extends StoreOptions {
@@ -80,7 +80,7 @@ async function openDatabaseStore(url: string, { isBeside, standBy, ...options }:
 				const isLocked = error instanceof StateError && error.reason === 'locked'
 				if (!isLocked || performance.now() > endsAtMs) throw error
 				if (tries === 1) log?.info({}, `${error.message}: standing by`)
-				standBy?.onWait()
+				await standBy?.onWait()
 				await pause(STANDBY_MS, undefined, standBy && { signal: standBy.signal })
 			}
 		}

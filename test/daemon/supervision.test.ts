@@ -26,7 +26,7 @@ async function start(pending: () => number) {
 		closers: { add: (close: () => unknown) => void closers.push(close) },
 		health: async () => health,
 	}
-	await startService(options as unknown as ServiceOptions)
+	startService(options as unknown as ServiceOptions)
 	return {
 		said,
 		turn: (now: object) => {

@@ -1,8 +1,10 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
+import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, sized, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
@@ -43,7 +45,7 @@ const env = () => ({
 	NODE_OPTIONS: `--import ${smallFigures}`,
 	SMALL_FIGURES: 'LEASE_MS=15000',
 })
-const start = (): Running => site().start(['run'], env())
+const start = (more = ''): Running => site(more).start(['run'], env())
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
 const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance has taken over')
@@ -105,8 +107,20 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 	test('run: another that is killed is replaced, and nothing is lost or sent under two ids', async () => {
 		const first = start()
 		await first.line(({ msg }) => msg === 'coverage changed')
-		const second = start()
+		const port = await freePort()
+		const taken = createServer().listen(port, '127.0.0.1')
+		const second = start(`http: 127.0.0.1:${port}\n`)
 		await standsBy(second)
+		await second.line(({ msg }) => msg.startsWith('nothing is served by HTTP while the port is taken'))
+		taken.close()
+		await second.line(({ msg }) => msg === 'metrics and health are served')
+		const answer = async (path: string) => {
+			const response = await fetch(`http://127.0.0.1:${port}${path}`)
+			return [response.status, await response.text()]
+		}
+		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"standing by"')])
+		expect(await answer('/')).toEqual([200, expect.stringContaining('standing by: another instance has the state')])
+		expect(await answer('/metrics')).toEqual([200, expect.stringContaining('tracewatch_build_info')])
 		await pay(1n)
 		await hook.until(1)
 		await first.stop('SIGKILL')
@@ -115,6 +129,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		await pay(3n)
 		await hook.until(() => amounts(idsByAmount()).length === 3)
 		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"ok"')])
 		expect((await second.stop()).code).toBe(0)
 		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
 	})

@@ -1,0 +1,86 @@
+import type { Config } from '../config/load.js'
+import { PlainError } from '../errors.js'
+import type { Log } from '../model/ports.js'
+import { type Health, type HttpOptions, type HttpServer, type Page, startHttp } from '../ops/httpServer.js'
+import type { Metrics } from '../ops/metrics.js'
+import type { Scrubber } from '../ops/scrub.js'
+
+/** What is served by HTTP: that the instance stands by, and once it has the state, its health and the pages. */
+export interface Front {
+	/** Serves that this instance stands by. A port that another instance has is tried again at the next call. */
+	standBy(): Promise<void>
+	/** Throws PlainError when it cannot listen. */
+	serve(answers: Answers): Promise<void>
+	close(): Promise<void>
+}
+
+export interface FrontOptions {
+	readonly config: Config
+	readonly metrics: Metrics
+	readonly version: string
+	readonly log: Log
+	readonly scrubber: Pick<Scrubber, 'clean'>
+}
+
+interface Answers {
+	/** Never rejects. */
+	readonly health: () => Promise<Health>
+	readonly pages: NonNullable<HttpOptions['pages']>
+}
+
+const standing: Health = {
+	ok: true,
+	status: 'standing by',
+	reason: 'standing by: another instance has the state, and this one takes over when it ends',
+	networks: [],
+}
+
+export function createFront({ config, metrics, version, log, scrubber }: FrontOptions): Front {
+	let answers: Answers | null = null
+	let server: HttpServer | null = null
+	let isSaid = false
+
+	async function open(): Promise<void> {
+		if (config.http === null || server !== null) return
+		server = await startHttp({
+			...{ ...config.http, version, metrics, log, scrubber, password: config.httpPassword },
+			health: () => answers?.health() ?? standing,
+			pages: async (path, params) =>
+				answers === null ? pageStandingBy(path, params, version) : await answers.pages(path, params),
+		})
+		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
+	}
+
+	return {
+		async standBy() {
+			try {
+				await open()
+			} catch (error) {
+				if (!isTaken(error)) throw error
+				if (!isSaid) log.warn({ err: error }, 'nothing is served by HTTP while the port is taken; it is tried again')
+				isSaid = true
+			}
+		},
+		async serve(given) {
+			answers = given
+			await open()
+		},
+		close: async () => await server?.close(),
+	}
+}
+
+function isTaken(error: unknown): boolean {
+	return error instanceof PlainError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
+}
+
+function pageStandingBy(path: string, params: URLSearchParams, version: string): Page | null {
+	if (path !== '/') return null
+	if (params.get('format') === 'json') {
+		return {
+			status: 200,
+			type: 'application/json; charset=utf-8',
+			body: `${JSON.stringify({ version, ...standing })}\n`,
+		}
+	}
+	return { status: 200, type: 'text/plain; charset=utf-8', body: `tracewatch ${version}: ${standing.reason}\n` }
+}
