@@ -29,7 +29,7 @@ export const once: Command = {
 				}),
 			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			const unfinished = results.filter((result) => result !== 'done' && result !== 'standby').length
+			const unfinished = results.filter((result) => result !== 'done').length
 			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'all networks were polled once')
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk needs a person. Nothing is lost, but retrying alone does not help.

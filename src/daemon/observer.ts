@@ -19,8 +19,6 @@ export interface Observer {
 	/** Called when a poll or an audit failed. */
 	failed(network: string): void
 	skipped(network: string): void
-	/** Called when another instance polls the network. */
-	stoodBy(network: string): void
 	requested(network: string, request: RpcRequest): void
 	/** Called with the number of blocks whose logs were read, by the kind of proof that none is missing. */
 	provedLogs(network: string, proofs: LogProofs): void
@@ -47,7 +45,6 @@ export function createObserver({ metrics, notes, failing, vitals }: Observers): 
 		audited: (network, report) => metrics.audited(network, report),
 		failed: (network) => metrics.pollFailed(network),
 		skipped: (network) => metrics.pollSkipped(network),
-		stoodBy: (network) => vitals().stoodBy(network),
 		requested(network, request) {
 			metrics.requested(network, request)
 			if (request.result === 'ok') notes.endpoints.set(network, request.endpoint)

@@ -199,7 +199,6 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 		onAudit: (report) => observer?.audited(name, report),
 		onFailure: () => observer?.failed(name),
 		onSkip: () => observer?.skipped(name),
-		onStandby: () => observer?.stoodBy(name),
 		waitReason: () => tooManyWaiting(name, store, receivers()),
 	})
 	return poller

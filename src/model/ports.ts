@@ -102,16 +102,6 @@ export interface BlockFallback {
 
 /** The state. Every method that writes resolves when the change is durable, and throws StateError otherwise. */
 export interface Store {
-	/**
-	 * Acquires or keeps the lease of a network; false while another instance holds it. It is renewed until `releaseLease`
-	 * or `close`. After another instance has taken it over, `commit` and `enrol` throw StateError `lost`. Call it before
-	 * each poll. A state that only one instance can open resolves to true. `atNewLease`: called if another instance may
-	 * have changed the network since this one last had the lease. Until it resolves, nothing is committed.
-	 */
-	acquireLease(network: string, atNewLease?: () => Promise<void>): Promise<boolean>
-	/** Releases the lease for other instances: this one cannot poll the network now. */
-	releaseLease(network: string): Promise<void>
-
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>
 	/** Resolves to the new state. */

@@ -66,10 +66,6 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 	}
 
 	return {
-		// Always true: the journal admits one process.
-		acquireLease: async () => true,
-		releaseLease: async () => undefined,
-
 		network: async (name) => (state().networks.has(name) ? known(name) : null),
 		commit: async (step) => {
 			const { record, added } = await change('commit', step)

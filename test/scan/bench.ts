@@ -118,7 +118,6 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const { clock = () => Date.now() + passedMs, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
 	const { openStore = (time) => openFileStore(temporaryFolder(), { clock: time }) } = options
 	const store = await openStore(clock)
-	await store.acquireLease(network.name)
 	const time = wait === undefined ? {} : { wait, now: clock }
 	const rpcs = options.urls.map((url) =>
 		createRpc({

@@ -49,7 +49,6 @@ async function open(
 	// Blocks that are mined at once are dated a second apart, into the future.
 	passedMs += 10_000
 	const store = await openStore(clock)
-	await store.acquireLease('local')
 	await begin?.(store, watched)
 	const bench = await openBench({
 		urls: proxies.map(({ url }) => url),

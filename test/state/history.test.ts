@@ -52,7 +52,6 @@ describe.each(places)('history in %s', (_, make) => {
 	test('default: what another delivery reports is kept in the write that posts that one, and never sent', async () => {
 		const store = await open()
 		const folded = [deliveryOf('b'), deliveryOf('c', { receiver: 'mail', recipient: 'ops@example.org' })]
-		await store.acquireLease('ethereum')
 		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')], folded }))
 		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['a'])
 		await store.close()

@@ -52,7 +52,6 @@ async function fill(store: Store): Promise<void> {
 		['ethereum', 1],
 		['base', 8453],
 	] as const) {
-		await store.acquireLease(network)
 		const announcements = [announcementOf(`${network}-1`, 95), announcementOf(`${network}-2`, 99, 1)]
 		await store.commit({ network, chainId, checkpoint: blockOf(100), settled: blockOf(90), announcements })
 		const covered = new Map([
@@ -226,7 +225,6 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		await filled(database)
 		const daemon = await openStore(database, options)
-		await daemon.acquireLease('ethereum')
 		const locked = { reason: 'locked', message: expect.stringContaining('stop every one first') }
 		await expect(copyState(database, inFolder('one'))).rejects.toMatchObject(locked)
 		await daemon.close()

@@ -38,8 +38,6 @@ export interface FirstLook {
 	askAgain(address: Address, since: bigint): void
 	/** Whether any watch that asks had no code. */
 	awaitsCode(): boolean
-	/** Any watch without an entry may have code by now: each is asked again. */
-	askAll(): void
 }
 
 export interface FirstLookOptions {
@@ -179,10 +177,6 @@ export function createFirstLook({ state, reads, clock, asks = asksForContracts }
 			note(address, since)
 		},
 		awaitsCode: () => without.size > 0,
-		askAll() {
-			watched = new Map()
-			without = createAddressTable()
-		},
 	}
 }
 

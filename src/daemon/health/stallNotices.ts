@@ -11,10 +11,8 @@ import type { Log, Store } from '../../model/ports.js'
 import type { NetworkTrouble, Trouble, TroubleBook } from '../../model/trouble.js'
 
 export interface StallNotices {
-	/** The stall that is recorded and not yet ended, also by another instance. */
+	/** The stall that is recorded and not yet ended. */
 	stallOf(network: string): NetworkTrouble | undefined
-	/** Whether a notice is not posted yet. */
-	isWaiting(network: string): boolean
 	note(notice: StallNotice): void
 	/** Ends the stalls of networks that are no longer configured. */
 	forgetOthers(networks: readonly string[]): void
@@ -66,8 +64,8 @@ export function createStallNotices(options: StallNoticeOptions): StallNotices {
 		const post = ({ sinceMs, receivers }: NetworkTrouble) =>
 			store.post(systemDeliveries({ ...notice, sinceMs }, receivers, { recipientsOf, nowMs, digest: sha256 }))
 		if (notice.type === 'system.stalled') {
-			const own = await begin(trouble)
-			if (own === null) return
+			const own = stallOf(trouble.network) ?? trouble
+			if (own === trouble) await troubles.change((all) => ({ ...all, open: [...all.open, trouble] }))
 			await post(own)
 			await leave([{ ...own, announced: true }])
 		} else if (stallOf(trouble.network) !== undefined) {
@@ -76,23 +74,8 @@ export function createStallNotices(options: StallNoticeOptions): StallNotices {
 		}
 	}
 
-	/**
-	 * The trouble to announce; null if another instance has announced it. If another instance recorded it but has not
-	 * posted it yet, both post the same one.
-	 */
-	async function begin(trouble: NetworkTrouble): Promise<NetworkTrouble | null> {
-		let own: NetworkTrouble | null = trouble
-		await troubles.change((all) => {
-			const stall = all.open.filter(isStall).find(({ network }) => network === trouble.network)
-			own = stall === undefined ? trouble : stall.announced && stall.sinceMs !== trouble.sinceMs ? null : stall
-			return own === trouble ? { ...all, open: [...all.open, trouble] } : all
-		})
-		return own
-	}
-
 	return {
 		stallOf,
-		isWaiting: (network) => waiting.some(({ trouble }) => trouble.network === network),
 		note,
 		forgetOthers(networks) {
 			for (const { network, chainId, sinceMs } of stalls()) {

@@ -12,8 +12,6 @@ export interface Vitals {
 	reported(network: string, report: PollReport): void
 	/** A poll that still runs, and may still fail, has scanned up to this block. */
 	scanned(network: string, checkpoint: bigint): void
-	/** Another instance polls this network; it reports stalls. */
-	stoodBy(network: string): void
 	/** Checks every network. Posts a notice when a stall begins or ends, once the state can be written. */
 	check(): Promise<void>
 	networks(): readonly NetworkHealth[]
@@ -49,24 +47,19 @@ interface Progress {
 	movedAtSteadyMs: number
 	/** Null while the network does not stall. */
 	stalledSinceMs: number | null
-	/** Whether another instance polls the network. */
-	standsBy: boolean
-	/** An earlier run or another instance announced the stall, and nothing has moved since. */
+	/** An earlier run announced the stall, and nothing has moved since. */
 	isCarried: boolean
-	/** Whether the stall was announced, by any instance. */
-	isAnnounced: boolean
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
-	const { clock, log, store, onChange, steady = clock } = options
+	const { clock, log, onChange, steady = clock } = options
 	const notices = createStallNotices(options)
 	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
 		const stall = notices.stallOf(settings.name)
 		return {
-			...{ settings, poller, head: null, standsBy: false },
-			...{ isCarried: stall !== undefined, isAnnounced: stall !== undefined },
+			...{ settings, poller, head: null, isCarried: stall !== undefined },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: steady(),
@@ -85,13 +78,10 @@ export function createVitals(options: VitalsOptions): Vitals {
 		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
 
 	async function check(): Promise<void> {
-		await lookAtOthers()
-		// If the state cannot be read, nothing can be posted either.
 		for (const progress of networks) {
-			hearOthers(progress)
-			const { settings, movedAtMs, standsBy } = progress
+			const { settings, movedAtMs } = progress
 			const isStalled = isSilent(progress) || progress.isCarried
-			if (isStalled === (progress.stalledSinceMs !== null) || (isStalled && standsBy)) continue
+			if (isStalled === (progress.stalledSinceMs !== null)) continue
 			const sinceMs = progress.stalledSinceMs ?? movedAtMs
 			const reason = isStalled ? stallReason(progress, clock()) : recoveryReason(progress, sinceMs, clock())
 			note(progress, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
@@ -99,48 +89,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 			onChange?.(settings.name, isStalled)
 		}
 		await notices.post()
-		for (const progress of networks) progress.isAnnounced ||= notices.stallOf(progress.settings.name) !== undefined
-	}
-
-	/** Reads the progress of other instances. Polls report a state that cannot be read. */
-	async function lookAtOthers(): Promise<void> {
-		const others = networks.filter(({ standsBy }) => standsBy)
-		if (others.length === 0) return
-		const summary = await store.summary().catch(() => null)
-		for (const progress of others) {
-			const found = summary?.networks.get(progress.settings.name)
-			if (found === undefined) continue
-			if (found.checkpoint.number !== progress.checkpoint || found.updatedAtMs > progress.movedAtMs) {
-				progress.movedAtMs = found.updatedAtMs
-				progress.movedAtSteadyMs = steady() - Math.max(0, clock() - found.updatedAtMs)
-				progress.isCarried = false
-			}
-			progress.checkpoint = found.checkpoint.number
-		}
-	}
-
-	/** Takes over a stall or a recovery that another instance announced. */
-	function hearOthers(progress: Progress): void {
-		const { settings, checkpoint, stalledSinceMs } = progress
-		if (notices.isWaiting(settings.name)) return
-		const stall = notices.stallOf(settings.name)
-		if (stall === undefined) {
-			if (progress.isAnnounced && stalledSinceMs !== null) {
-				Object.assign(progress, { movedAtMs: clock(), movedAtSteadyMs: steady() })
-				Object.assign(progress, { stalledSinceMs: null, isCarried: false })
-				onChange?.(settings.name, false)
-			}
-			progress.isAnnounced = false
-			return
-		}
-		if (!stall.announced) return
-		progress.isAnnounced = true
-		if (stalledSinceMs === null) {
-			const before = stall.checkpoint === null ? -1n : BigInt(stall.checkpoint)
-			progress.isCarried = checkpoint === null || checkpoint <= before
-			onChange?.(settings.name, true)
-		}
-		progress.stalledSinceMs = stall.sinceMs
 	}
 
 	function note(
@@ -176,7 +124,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 		reported(network, report) {
 			const progress = networks.find(({ settings }) => settings.name === network)
 			if (progress === undefined) return
-			progress.standsBy = false
 			// Blocks scanned a second time or for a backfill are progress, too.
 			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) moved(progress)
 			progress.checkpoint = report.checkpoint
@@ -188,9 +135,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 			if (progress === undefined || (progress.checkpoint !== null && checkpoint <= progress.checkpoint)) return
 			moved(progress)
 			progress.checkpoint = checkpoint
-		},
-		stoodBy(network) {
-			for (const progress of networks) if (progress.settings.name === network) progress.standsBy = true
 		},
 		networks: () => networks.map((progress) => vitalsOf(progress, isSilent(progress), clock())),
 		isWell: () =>

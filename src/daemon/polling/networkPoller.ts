@@ -6,7 +6,6 @@ import type { RpcRequest } from '../../chain/rpc/rpc.js'
 import { RpcError, StateError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { WatchIndex } from '../../model/watch.js'
-import { forgetUncommitted } from '../../scan/auditing/auditPorts.js'
 import type { AuditReport } from '../../scan/auditing/follower.js'
 import { type PollReport, poll, type Unread } from '../../scan/poll.js'
 import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
@@ -55,8 +54,6 @@ export interface NetworkPollerOptions {
 	/** Called when a poll or an audit failed. */
 	readonly onFailure?: () => void
 	readonly onSkip?: () => void
-	/** Called at each tick while another instance polls this network. */
-	readonly onStandby?: () => void
 	/** Why polling must wait, in words; null when it need not. Called before each poll. */
 	readonly waitReason?: () => Promise<string | null>
 }
@@ -73,10 +70,9 @@ export function createNetworkPoller({
 	onAudit,
 	onFailure,
 	onSkip,
-	onStandby,
 	waitReason,
 }: NetworkPollerOptions): NetworkPoller {
-	const { log, clock, store } = ports
+	const { log, clock } = ports
 	const follower = ports.audit?.follower
 	const { name } = config.network
 	const unanswered = createUnanswered()
@@ -84,18 +80,13 @@ export function createNetworkPoller({
 	let lastActivityAtMs = steady()
 	let waitsFor: string | null = null
 	let lastLogged = ''
-	let standsBy = false
-	/** Whether the lease is to be released when the audit ends. */
-	let makesWay = false
 	let running: Promise<TickResult> | null = null
 	/** Whether a nudge came since the last poll began. */
 	let nudged = false
 	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
-	/** By the steady clock: when a poll last succeeded, or another instance polled instead; at first, now. */
+	/** By the steady clock: when a poll last succeeded; at first, now. */
 	let wellAtMs = steady()
-	/** Whether this instance's last poll failed. */
-	let fails = false
 	let status: PollerStatus = { ...freshStatus, wellAtMs }
 	/** Why audits fail; null while they succeed. */
 	let auditTrouble: AuditTrouble | null = null
@@ -107,14 +98,7 @@ export function createNetworkPoller({
 			const used = current
 			nudged = false
 			lastActivityAtMs = steady()
-			makesWay = false
 			try {
-				if (!(await store.acquireLease(name, atNewLease))) return await standBy('another instance polls this network')
-				if (standsBy) {
-					log.info({}, 'this instance polls the network now')
-					status = { ...status, wellAtMs }
-				}
-				standsBy = false
 				if (await mustWait()) return 'backlog'
 				const report = await poll(used, ports, signal)
 				onReport?.(report)
@@ -126,9 +110,7 @@ export function createNetworkPoller({
 			} catch (thrown) {
 				if (signal.aborted) return 'stopped'
 				const error = thrown instanceof DeadlinePassed ? stopped(thrown) : thrown
-				if (error instanceof StateError && error.reason === 'lost') return await standBy(error.message)
 				failed(error)
-				await handOver(error)
 				return resultOf(error)
 			}
 		}
@@ -136,7 +118,6 @@ export function createNetworkPoller({
 
 	function audited(report: AuditReport): void {
 		onAudit?.(report)
-		if (makesWay) void makeWay()
 		if (report.result === 'halted') return
 		if (report.result === 'done') {
 			if (auditTrouble !== null) log.info({}, 'auditing works again')
@@ -144,8 +125,6 @@ export function createNetworkPoller({
 			return
 		}
 		const error = report.error instanceof DeadlinePassed ? stopped(report.error) : report.error
-		// The next poll finds that another instance has taken over.
-		if (error instanceof StateError && error.reason === 'lost') return
 		const words = error instanceof Error ? error.message : String(error)
 		const news = newsOf(error, words)
 		if (auditTrouble?.news !== news) log.error({ err: error }, `auditing failed: ${words}; ${hintOf(error)}`)
@@ -166,39 +145,6 @@ export function createNetworkPoller({
 		const why = whose === null ? '' : ` (${whose})`
 		const words = `${name}: the poll was stopped after ${afterMs / 1_000} s without an answer${why}`
 		return new RpcError(words, { kind: 'timeout', endpoint: '' })
-	}
-
-	/** What was read and found under an earlier lease may be out of date. */
-	async function atNewLease(): Promise<void> {
-		await follower?.halt()
-		if (ports.audit !== undefined) forgetUncommitted(ports.audit)
-	}
-
-	async function standBy(words: string): Promise<TickResult> {
-		// One lease covers both.
-		await follower?.halt()
-		auditTrouble = null
-		if (!standsBy) log.info({}, `${words}: standing by`)
-		standsBy = true
-		// Instances that cannot reach the node hand the lease to each other: none of them is well by standing by.
-		if (!fails) wellAtMs = steady()
-		status = { ...status, failure: null, wellAtMs: null }
-		onStandby?.()
-		return 'standby'
-	}
-
-	/** Releases the lease, since another instance may reach a node that this one cannot; after an audit that runs. */
-	async function handOver(error: unknown): Promise<void> {
-		if (!(error instanceof RpcError) || error.facts.kind === 'unsettled') return
-		if (follower?.isRunning()) makesWay = true
-		else await makeWay()
-	}
-
-	async function makeWay(): Promise<void> {
-		makesWay = false
-		await store
-			.releaseLease(name)
-			.catch((cause) => log.debug({ err: cause }, 'the right to poll could not be given back'))
 	}
 
 	/** Logs when polling begins to wait and when it continues, but not at each poll. */
@@ -245,7 +191,6 @@ export function createNetworkPoller({
 		// A poll that ran out of time may not have reached its second look and its backfills.
 		const unread = report.behind ? status.unread : []
 		wellAtMs = steady()
-		fails = false
 		status = { ...status, lastReport: report, lastDoneAtMs: clock(), wellAtMs, failure: null, unread }
 	}
 
@@ -256,7 +201,6 @@ export function createNetworkPoller({
 		if (status.failure === null || news !== lastLogged)
 			log.error({ err: error }, `polling failed: ${words}; ${hintOf(error)}`)
 		lastLogged = news
-		fails = true
 		status = { ...status, failure: withRemedy(error, words) }
 		onFailure?.()
 	}

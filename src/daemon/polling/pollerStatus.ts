@@ -16,8 +16,7 @@ export interface PollerStatus {
 	/** Whether the last two polls found it so: one of several nodes behind an endpoint may lag for a moment. */
 	readonly isBackTwice: boolean
 	/**
-	 * By the steady clock: when a poll last succeeded; before the first one, when polling began. Null while another
-	 * instance polls.
+	 * By the steady clock: when a poll last succeeded; before the first one, when polling began; null: it has not.
 	 */
 	readonly wellAtMs: number | null
 	/** The second look and the backfill that are stuck, and since when by the steady clock. */
@@ -32,8 +31,8 @@ export interface PollerStatus {
  */
 type Lasting = 'misconfigured' | 'unwritten' | 'backlog'
 
-/** `standby`: another instance polls this network. `broken`: a bug in this program. */
-export type TickResult = 'done' | 'failed' | Lasting | 'standby' | 'stopped' | 'broken'
+/** `broken`: a bug in this program. */
+export type TickResult = 'done' | 'failed' | Lasting | 'stopped' | 'broken'
 
 /** The status before the first poll. */
 export const freshStatus: PollerStatus = {

@@ -8,7 +8,7 @@ import type { CodeReader, ContractStates } from '../../model/contract.js'
 import type { Address, Clock, Hash } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import { type Committed, createCommitted } from '../committed.js'
-import { type AuditQueue, clear, createAuditQueue } from './auditQueue.js'
+import { type AuditQueue, createAuditQueue } from './auditQueue.js'
 import { type CodeAudit, createCodeAudit } from './codeAudit.js'
 import { createFollower, type Follower } from './follower.js'
 
@@ -84,12 +84,4 @@ export function createAuditPorts({
 		committed: createCommitted(),
 		follower: createFollower(),
 	}
-}
-
-/** Before an audit of blocks that another instance may have audited: only what is committed counts. */
-export function forgetUncommitted({ queue, signedDone, touchedDone, firstLook }: AuditPorts): void {
-	clear(queue)
-	signedDone.clear()
-	touchedDone.clear()
-	firstLook?.askAll()
 }

@@ -37,7 +37,7 @@ export function push(queue: AuditQueue, handover: Handover): void {
 
 const MOST_QUEUED = { blocks: 2n * MOST_HELD.blocks, transactions: 2 * MOST_HELD.transactions }
 
-export function clear(queue: AuditQueue): void {
+function clear(queue: AuditQueue): void {
 	queue.handed = []
 	queue.leftOut = null
 	queue.gaps = []
