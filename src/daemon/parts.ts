@@ -85,7 +85,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		closers.add(() => store.close())
 
 		const receiverNames = config.receivers.map(({ name }) => name)
-		const troubles = await openTroubles(config.statePlace, receiverNames, log)
+		const troubles = await openTroubles(config.statePlace, receiverNames, log, store.fence)
 		closers.add(() => troubles.close())
 
 		let current = config.watches

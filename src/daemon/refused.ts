@@ -15,7 +15,7 @@ type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 export type KeepGood = (good: GoodFiles) => Promise<void>
 
 /** Writes one at a time, so that the last of several edits is stored last. */
-export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal): KeepGood {
+export function createKeepGood(place: StatePlace, fence: Store['fence'], log: Log, signal: AbortSignal): KeepGood {
 	let before: Promise<void> = Promise.resolve()
 	async function keep({ files: watchlists, contents, revision }: GoodFiles): Promise<void> {
 		const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
@@ -23,7 +23,7 @@ export function createKeepGood(place: StatePlace, log: Log, signal: AbortSignal)
 		const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 		try {
 			signal.throwIfAborted()
-			await copyWatchlists(place, { revision, watchlists, files, chunks })
+			await copyWatchlists(place, { revision, watchlists, files, chunks }, fence())
 		} catch (error) {
 			if (signal.aborted) return
 			log.warn(

@@ -52,7 +52,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	const lists = followWatchlists(config)
 	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
 	const refusals = createRefusals({ config, recipientsOf, store, troubles, log, receiversOf: receiversNow })
-	const keepGood = createKeepGood(config.statePlace, log, signal)
+	const keepGood = createKeepGood(config.statePlace, store.fence, log, signal)
 	if (config.refused === undefined) {
 		void keepGood({ ...config, files: config.watchlistFiles })
 		void refusals.accepted(config.watches.length)

@@ -100,8 +100,17 @@ export interface BlockFallback {
 	hashOf(number: bigint, signal: AbortSignal): Promise<Hash | null>
 }
 
+/** The right to write of one instance; the epoch grows with each takeover. */
+export interface Fence {
+	readonly owner: string
+	readonly epoch: number
+}
+
 /** The state. Every method that writes resolves when the change is durable, and throws StateError otherwise. */
 export interface Store {
+	/** For what is written beside the state. Null: no other instance can have it. Throws StateError `lost`. */
+	fence(): Fence | null
+
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>
 	/** Resolves to the new state. */

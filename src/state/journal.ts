@@ -7,7 +7,7 @@ import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
-import type { Log } from '../model/ports.js'
+import type { Fence, Log } from '../model/ports.js'
 import { perform, type WholeDraft } from './acts.js'
 import { draftOf } from './changes.js'
 import type { HistoryQueue, Whole } from './document.js'
@@ -61,6 +61,8 @@ export interface Journal {
 	watch(listener: { behind(): Promise<void>; lost(error: StateError): void }): void
 	/** Keeps the rows of history from now on; call it once, after `acquire`. Never fails because of a disk. */
 	keepHistory(options: HistoryOptions): Promise<HistoryKeeper | null>
+	/** As `Store.fence`. Absent: no other instance can have the state. */
+	fence?(): Fence
 	/** Gives the right to write back. */
 	close(): Promise<void>
 }

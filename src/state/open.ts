@@ -4,7 +4,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
-import type { Store } from '../model/ports.js'
+import type { Fence, Store } from '../model/ports.js'
 import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.js'
 import { type NetworkRecord, summarize, type Whole } from './document.js'
 import { lockState } from './file/disk/lock.js'
@@ -151,10 +151,10 @@ export async function openHistory(place: StatePlace): Promise<HistoryReader> {
 }
 
 /** Copies these watchlists, unless these copies are there already. Durable when it resolves. Throws StateError. */
-export async function copyWatchlists(place: StatePlace, copies: WatchlistCopies): Promise<void> {
+export async function copyWatchlists(place: StatePlace, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
 	if (place.kind === 'folder') return await writeCopies(place.dir, copies)
 	const { writeCopyRows } = await import('./postgres/keptRows.js')
-	await writeCopyRows(place.url, copies)
+	await writeCopyRows(place.url, copies, fence)
 }
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */

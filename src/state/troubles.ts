@@ -1,6 +1,6 @@
 /** Open troubles, in a folder or a database. */
 
-import type { Log } from '../model/ports.js'
+import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
 import type { TroubleBook, Troubles } from '../model/trouble.js'
 import { readTroubles, writeTroubles } from './file/troubleFile.js'
@@ -9,10 +9,15 @@ const noTroubles: Troubles = { open: [], timesAccepted: 0 }
 
 /**
  * Opens the troubles of earlier runs, limited to receivers that are still configured. Troubles that
- * cannot be read are logged and discarded, because alerts must not wait for them.
+ * cannot be read are logged and discarded, because alerts must not wait for them. `fence`: of the store beside them.
  */
-export async function openTroubles(place: StatePlace, configured: readonly string[], log: Log): Promise<TroubleBook> {
-	const kept = await troublesAt(place)
+export async function openTroubles(
+	place: StatePlace,
+	configured: readonly string[],
+	log: Log,
+	fence: Store['fence'] = () => null,
+): Promise<TroubleBook> {
+	const kept = await troublesAt(place, fence)
 	const found = await kept.read().catch((error: unknown) => {
 		log.warn({ err: error }, 'the list of open troubles cannot be read: receivers may not be notified when one ends')
 		return null
@@ -25,12 +30,12 @@ interface KeptTroubles {
 	write(troubles: Troubles): Promise<void>
 }
 
-async function troublesAt(place: StatePlace): Promise<KeptTroubles> {
+async function troublesAt(place: StatePlace, fence: Store['fence']): Promise<KeptTroubles> {
 	if (place.kind === 'folder') {
 		return { read: () => readTroubles(place.dir), write: (troubles) => writeTroubles(place.dir, troubles) }
 	}
 	const { readTroubleRow, writeTroubleRow } = await import('./postgres/keptRows.js')
-	return { read: () => readTroubleRow(place.url), write: (troubles) => writeTroubleRow(place.url, troubles) }
+	return { read: () => readTroubleRow(place.url), write: (troubles) => writeTroubleRow(place.url, troubles, fence()) }
 }
 
 const inMemory: KeptTroubles = { read: async () => null, write: async () => undefined }

@@ -119,7 +119,7 @@ async function fillDatabase(url: string, { troubles, ...whole }: Whole, history:
 			database,
 			entries.filter(({ seq }) => seq > last),
 		)
-		if (troubles !== undefined) await writeTroubleRow(url, troubles)
+		if (troubles !== undefined) await writeTroubleRow(url, troubles, journal.fence?.() ?? null)
 		const { next } = whole.state.history
 		const state = { ...whole.state, history: { next: Math.max(next, last + 1), entries: [] } }
 		await journal.compact({ ...whole, state }, [])

@@ -3,9 +3,11 @@
  * the files; the text of each is in rows of at most 256 KiB, named by its SHA-256 and their number.
  */
 
+import { StateError } from '../../errors.js'
+import type { Fence } from '../../model/ports.js'
 import type { WatchlistCopies } from '../../model/state.js'
 import type { Troubles } from '../../model/trouble.js'
-import { type Database, openDatabase } from './database.js'
+import { type Ask, type Database, openDatabase } from './database.js'
 import { hasTables, prepareTables } from './schema.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
@@ -15,8 +17,20 @@ const INDEX = 'copies'
 const TROUBLES = 'troubles'
 const rowOf = (digest: string, number: number) => `copy ${digest} ${number}`
 const SELECT = 'select content from tracewatch.kept where name = $1 and key = $2'
-const INSERT = `insert into tracewatch.kept (name, key, content) values ($1, $2, $3::json)
-	on conflict (name, key) do update set content = excluded.content`
+/** Only while the instance has the right to write ($4 and $5; null: anyone may). */
+const INSERT = `
+	with ours as (select from tracewatch.head where name = $1 and owner = $4 and epoch = $5::bigint for share)
+	insert into tracewatch.kept (name, key, content)
+	select $1, $2, $3::json where $4::text is null or exists (select from ours)
+	on conflict (name, key) do update set content = excluded.content
+	returning key`
+
+/** Throws StateError `lost` when another instance has taken over. */
+async function insert(ask: Ask, [name, key, content]: readonly [string, string, unknown], fence: Fence | null) {
+	const written = await ask(INSERT, [name, key, JSON.stringify(content), fence?.owner ?? null, fence?.epoch ?? null])
+	if (written.length === 0)
+		throw new StateError('lost', 'another instance has taken over the state: nothing was written')
+}
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
 	const database = openDatabase(url, options)
@@ -36,15 +50,15 @@ export async function readTroubleRow(url: string): Promise<Troubles | null> {
 }
 
 /** Throws StateError. */
-export async function writeTroubleRow(url: string, troubles: Troubles): Promise<void> {
+export async function writeTroubleRow(url: string, troubles: Troubles, fence: Fence | null): Promise<void> {
 	await withDatabase(url, async (database) => {
 		await prepareTables(database)
-		await database.ask(INSERT, [database.name, TROUBLES, JSON.stringify(troubles)])
+		await insert(database.ask, [database.name, TROUBLES, troubles], fence)
 	})
 }
 
 /** Writes nothing if these copies are there already. Throws StateError. */
-export async function writeCopyRows(url: string, copies: WatchlistCopies): Promise<void> {
+export async function writeCopyRows(url: string, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
 	const { revision, watchlists, files } = copies
 	await withDatabase(url, async (database) => {
 		const { name } = database
@@ -64,11 +78,12 @@ export async function writeCopyRows(url: string, copies: WatchlistCopies): Promi
 				present.add(rowOf(digest, 0))
 				let number = 0
 				for await (const text of textsOf(copies.chunks(path))) {
-					await ask(INSERT, [name, rowOf(digest, number), JSON.stringify(text)])
+					await insert(ask, [name, rowOf(digest, number), text], null)
 					number += 1
 				}
 			}
-			await ask(INSERT, [name, INDEX, JSON.stringify({ revision, watchlists, files } satisfies Index)])
+			// Not before: the fence holds up the lines of the journal until the transaction ends.
+			await insert(ask, [name, INDEX, { revision, watchlists, files } satisfies Index], fence)
 			await ask(
 				`delete from tracewatch.kept
 				where name = $1 and key like 'copy %' and split_part(key, ' ', 2) <> all($2)`,

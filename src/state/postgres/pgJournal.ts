@@ -225,6 +225,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			return { bytes: journalBytes }
 		},
 		compact,
+		fence: () => ({ owner, epoch: mustHavePlace().epoch }),
 		behind: async () => await linesAfter(mustHavePlace().seq),
 		watch(caller) {
 			listener = caller

@@ -21,16 +21,16 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		const found = async () => await contentOf(await readCopyRows(url))
 		expect(await readCopyRows(url)).toBeNull()
 		const first = copiesOf(['network: a', 'b', 'b', `\ufeff${'0x12,Größe \u{1f600}'.repeat(50_000)}`], 'one')
-		await writeCopyRows(url, first)
+		await writeCopyRows(url, first, null)
 		expect(await found()).toEqual(await contentOf(first))
 		const rows = () =>
 			server.sql<{ name: string; xmin: string }>('select key as name, xmin::text from tracewatch.kept', [], 'kept')
 		const before = await rows()
-		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') })
+		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') }, null)
 		expect(await rows()).toEqual(before)
 
 		const second = copiesOf(['network: a', 'c'], 'two')
-		await writeCopyRows(url, second)
+		await writeCopyRows(url, second, null)
 		expect(await found()).toEqual(await contentOf(second))
 		const after = await rows()
 		expect(after.map(({ name }) => name).toSorted()).toEqual(
