@@ -101,7 +101,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect((await run('deliveries', 'retry', '--all')).stdout).toContain('1 delivery will be tried again now')
 		expect((await run('once')).code).toBe(0)
 		expect(hook.hits.map(({ id }) => id)).toEqual([hook.hits[0]?.id, hook.hits[0]?.id])
-		expect((await run('check')).stdout).toMatch(/state in the database program\d+ at 127\.0\.0\.1:\d+/)
+		expect((await run('check')).stdout).toMatch(/state in the database \S*program\d+ at 127\.0\.0\.1:\d+/)
 	})
 
 	test('run: another that is killed is replaced, and nothing is lost or sent under two ids', async () => {
@@ -202,7 +202,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			const copied = await copy('${DATABASE_URL}', 'state')
 			expect([copied.stderr, copied.code]).toEqual(['', 0])
 			expect(copied.stdout).toMatch(
-				/^1 network, 1 address, 1 delivery copied from the database program\d+ at .* to state$/m,
+				/^1 network, 1 address, 1 delivery copied from the database \S*program\d+ at .* to state$/m,
 			)
 
 			const folder = { DATABASE_URL: 'state' }
