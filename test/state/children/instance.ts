@@ -30,6 +30,7 @@ async function opened(): Promise<Store> {
 				owner,
 				leaseMs: Number(leaseMs),
 				leastJournalBytes: 20_000,
+				historyMs: 3_600_000,
 				onLost: () => process.exit(),
 			})
 		} catch (error) {

@@ -2,6 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterAll, describe, expect, test } from 'vitest'
+import type { HistoryRow } from '../../../src/model/history.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
 import { createChance } from '../../support/chance.js'
 import { sized } from '../../support/longRun.js'
@@ -167,6 +168,10 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		}
 		const totals = [...((await peekPostgres(url))?.whole.state.totals.values() ?? [])]
 		expect(totals.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(posted.length)
+		// What was sent is in the history once, however often it was sent.
+		const kept = await server.sql<{ row: string }>('select row from tracewatch.history', [], 'siege')
+		const sent = kept.map(({ row }) => (JSON.parse(row) as HistoryRow).id)
+		expect(sent.toSorted()).toEqual(posted.map(({ id }) => id).toSorted())
 		const repeats = heard.told.length - posted.length
 		console.info(
 			`${SIEGE_MS / 1000} s: ${counts.pauses} pauses, ${counts.kills} kills, ${counts.cuts} connections cut; ` +
