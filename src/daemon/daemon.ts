@@ -88,12 +88,20 @@ async function runUntil(
 	const failing = createFailingReceivers(Date.now, steadyClock)
 	const observer = createObserver({ metrics, notes, failing, vitals: () => vitals })
 	// For the service manager an instance that stands by is up, and alive.
+	let aliveMs: number | null = null
 	const onWait = async () => {
-		notifier.ready('standing by: another instance has the state')
-		notifier.watchdog()
+		const nowMs = steadyClock()
+		if (aliveMs === null) notifier.ready('standing by: another instance has the state')
+		if (aliveMs === null || nowMs - aliveMs >= (notifier.watchdogMs ?? 0) / 3) {
+			notifier.watchdog()
+			aliveMs = nowMs
+		}
 		await front.standBy()
 	}
+	// Until edits are followed, SIGHUP does not end the process. The first look after a takeover reads the files.
+	const offHangup = options.onHangup(() => undefined)
 	const parts = await openParts({ ...options, observer, standBy: { signal, onWait }, onLost }).catch(async (error) => {
+		offHangup()
 		await front.close()
 		throw error
 	})
@@ -135,12 +143,13 @@ async function runUntil(
 		const polling = networks.map((network, index) => pollUntilAborted(network, pollers[index], log, signal))
 		const delivering = parts.deliverer.run(signal)
 		const following = followEdits({ ...options, parts, metrics, notifier, inEffect }, signal)
+		offHangup()
 		const counts = { networks: networks.length, watches: watches.length, receivers: receivers.length }
 		log.info({ version, ...counts, state: statePlaceInWords(statePlace) }, 'tracewatch is running')
 		notifier.ready(watchingInWords(watches.length))
 
 		await untilAborted(signal)
-		log.info({}, 'stopping: polls end at their next border')
+		log.info({}, 'stopping: each poll finishes its current part')
 		notifier.stopping()
 		await Promise.all([...polling, delivering, following])
 	} finally {

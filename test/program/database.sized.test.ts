@@ -114,6 +114,8 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		await second.line(({ msg }) => msg.startsWith('nothing is served by HTTP while the port is taken'))
 		taken.close()
 		await second.line(({ msg }) => msg === 'metrics and health are served')
+		// A reload is no end.
+		second.process.kill('SIGHUP')
 		const answer = async (path: string) => {
 			const response = await fetch(`http://127.0.0.1:${port}${path}`)
 			return [response.status, await response.text()]
