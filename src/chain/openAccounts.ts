@@ -26,6 +26,7 @@ export interface OpenAccountsOptions {
  */
 export function openAccounts(options: OpenAccountsOptions): Accounts {
 	const { rpcs, endpoints, chainId, registry, isPrivate = false, clock, log } = options
-	const witnesses = openSourceClients({ rpcs, chainId, registry, isPrivate, rests: true, clock })
+	const clients = openSourceClients({ rpcs, chainId, registry, isPrivate, rests: true, clock })
+	const witnesses = clients.map((client) => ({ ...client, isWhole: client.source !== 'trace_filter' }))
 	return createAccounts({ endpoints, rpcs, chainId, witnesses, isPrivate, clock, log })
 }

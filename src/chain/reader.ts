@@ -109,6 +109,8 @@ export function createReader(options: ReaderOptions): Reader {
 			costs,
 			withdrawals,
 			mayLack,
+			// Where books are kept, they show what came to an heir.
+			blankEnds: !fees,
 			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
 		trace_block: traceBlockSource({ onUnknown, onForeign, isPrivate, costs, withdrawals, mayLack }),

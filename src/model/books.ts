@@ -247,5 +247,7 @@ export interface Accounts {
 export interface Witness {
 	/** Host and port. */
 	readonly endpoint: string
+	/** Whether it read each block whole: a filter shows no more than it was asked for. */
+	readonly isWhole: boolean
 	readonly part: Part
 }

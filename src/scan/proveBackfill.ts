@@ -80,7 +80,7 @@ export async function proved(
 }
 
 /**
- * The watches that may have been moved. Of many, those that another source names, which gives heir and amount of each
+ * The watches that may have been moved. Of many, those that a source of whole blocks names, which gives heir and amount of each
  * self-destruct in the block; null where none does.
  */
 async function movable(
@@ -90,8 +90,9 @@ async function movable(
 	signal: AbortSignal,
 ): Promise<readonly Address[] | null> {
 	if (watches.size <= MOST_ADDRESSES) return [...watches.keys()]
-	for await (const { part } of witnesses(span, watches, signal)) {
-		if (part.last.hash !== last.hash || part.unread !== undefined || part.transactions.some(hasBlankEnd)) continue
+	for await (const { part, isWhole } of witnesses(span, watches, signal)) {
+		if (!isWhole || part.last.hash !== last.hash || part.unread !== undefined || part.transactions.some(hasBlankEnd))
+			continue
 		const ends = part.transactions.flatMap(({ frames }) => frames.filter(({ type }) => type === 'suicide'))
 		const named = new Set(ends.flatMap(({ from, to }) => [from, to].filter((one) => one !== null)))
 		return [...named].filter((one) => watches.has(one))

@@ -4,9 +4,9 @@ import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized } from '../support/longRun.js'
+import type { Site } from '../support/program.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-const zero = `0x${'0'.repeat(40)}`
 const lacksDebug = ['debug_traceBlockByNumber', 'debug_traceTransaction']
 /** More than one request for balances covers. */
 const many = Array.from({ length: 2_001 }, (_, at) => `{address: "0xee${`${at}`.padStart(38, '0')}"}`)
@@ -49,18 +49,7 @@ const named = cases.map((one) => [one.title, one] as const)
 
 test.each(sized(named.slice(0, 2), named))('a self-destruct with heir and balance 0x0, %s', async (_, given) => {
 	const { lacks, more, alerts, status } = given
-	const node = await startTestAnvil()
-	const blank = (row: { type: string; action: object }) =>
-		row.type === 'suicide' ? { ...row, action: { ...row.action, refundAddress: zero, balance: '0x0' } } : row
-	const gateway = await startDialectGateway(node.url, {
-		lacks,
-		twist: (method, _params, result) =>
-			method.startsWith('trace_') && Array.isArray(result) ? result.map((row) => blank(row)) : undefined,
-	})
-	onTestFinished(async () => {
-		await gateway.close()
-		await node.stop()
-	})
+	const { node, gateway } = await blankNode(lacks)
 	const payer = await ending(node, other, 9n)
 	const foreign = await ending(node, vault, 8n)
 	const hook = await hookServer()
@@ -76,9 +65,54 @@ test.each(sized(named.slice(0, 2), named))('a self-destruct with heir and balanc
 	const said = () => told(hook.hits).map(({ type, data }) => `${type} ${data.differenceWei ?? data.valueWei}`)
 	await hook.until(() => [...alerts, 'alert.transfer 4'].every((one) => said().includes(one)))
 	expect(new Set(said())).toEqual(new Set([...alerts, 'alert.transfer 4']))
-	const { stdout } = await here.run(['status'])
-	expect(/self-destruct not proved: \d+ blocks?/.exec(stdout)?.[0] ?? '').toBe(status)
+	expect(await unprovedIn(here)).toBe(status)
 })
+
+const inSpans: readonly Omit<Case, 'title'>[] = [
+	{ lacks: lacksDebug, more: [], alerts: ['alert.unexplained 8'], status: '' },
+	{ lacks: [], more: many, alerts: ['alert.transfer 8'], status: '' },
+	{ lacks: lacksDebug, more: many, alerts: [], status: 'self-destruct not proved: block' },
+]
+
+test.each(sized(inSpans.slice(0, 1), inSpans))(
+	'an heir printed as 0x0, in a span read by a filter: $alerts $status',
+	async ({ lacks, more, alerts, status }) => {
+		const { node, gateway } = await blankNode(lacks)
+		const contract = await ending(node, vault, 8n)
+		const hook = await hookServer()
+		const here = siteOf({
+			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, '    proof: off\n'),
+			'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer, unexplained]}`, ...more]),
+		})
+		expect(await here.run(['once'])).toMatchObject({ code: 0 })
+		await node.mine(5)
+		await node.receipt(await node.send({ from: stranger, to: contract }))
+		// Only the blocks at the head are read whole.
+		await node.mine(60)
+		const before = gateway.count('trace_filter')
+		here.start(['run'])
+		const said = () => told(hook.hits).map(({ type, data }) => `${type} ${data.differenceWei ?? data.valueWei}`)
+		await hook.until(() => alerts.every((one) => said().includes(one)))
+		await expect.poll(() => unprovedIn(here)).toBe(status)
+		expect(gateway.count('trace_filter')).toBeGreaterThan(before)
+		expect(new Set(said())).toEqual(new Set(alerts))
+	},
+)
+
+async function unprovedIn(here: Site): Promise<string> {
+	const { stdout } = await here.run(['status'])
+	return /self-destruct not proved: (?:\d+ )?blocks?/.exec(stdout)?.[0] ?? ''
+}
+
+async function blankNode(lacks: readonly string[]) {
+	const node = await startTestAnvil()
+	const gateway = await startDialectGateway(node.url, { lacks, blankEnds: true })
+	onTestFinished(async () => {
+		await gateway.close()
+		await node.stop()
+	})
+	return { node, gateway }
+}
 
 /** Deploys a contract that pays all that it has when it is called: PUSH20 heir, SELFDESTRUCT. */
 async function ending(node: TestAnvil, heir: Address, valueWei: bigint): Promise<Address> {

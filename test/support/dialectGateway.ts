@@ -32,6 +32,8 @@ export interface Dialect {
 	readonly falseEmpty?: 'single' | 'always'
 	/** Frames that an address list does not find (Besu: suicides and creations). */
 	readonly blindTo?: readonly ('suicide' | 'create')[]
+	/** Rows of self-destructs have heir and balance 0x0, and a filter finds them by these. */
+	readonly blankEnds?: boolean
 	readonly ignoresLists?: boolean
 	/** Erigon before August 2026: an error object among the rows, in this many answers. */
 	readonly errorsInside?: number

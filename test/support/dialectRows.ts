@@ -70,7 +70,7 @@ function refuse(code: number, message: string): Refused {
 export async function filterRows(dialect: Dialect, filter: Filter, ask: Ask): Promise<readonly object[]> {
 	const rows: RawRow[] = []
 	for (let number = filter.fromBlock; number <= filter.toBlock; number++) {
-		rows.push(...((await ask('trace_block', [`0x${number.toString(16)}`])) as RawRow[]))
+		rows.push(...blanked(dialect, (await ask('trace_block', [`0x${number.toString(16)}`])) as RawRow[]))
 		rows.push(...((await rewardOf(dialect, Number(number), ask)) as RawRow[]))
 	}
 	const { fromAddress, toAddress } = filter
@@ -86,6 +86,12 @@ export async function filterRows(dialect: Dialect, filter: Filter, ask: Ask): Pr
 		if (fromAddress === null || toAddress === null) return from || to
 		return dialect.lists === 'both' ? from && to : from || to
 	})
+}
+
+function blanked({ blankEnds = false }: Dialect, rows: readonly RawRow[]): readonly RawRow[] {
+	if (!blankEnds) return rows
+	const blank = { refundAddress: `0x${'0'.repeat(40)}`, balance: '0x0' }
+	return rows.map((row) => (row.type === 'suicide' ? { ...row, action: { ...row.action, ...blank } } : row))
 }
 
 function isIn(address: string | undefined, list: readonly string[] | null): boolean {
@@ -110,7 +116,8 @@ export async function rewardOf({ rewards }: Dialect, number: number, ask: Ask): 
 
 /** The same rows in the node's own form. */
 export function bendRows(dialect: Dialect, rows: readonly object[]): readonly object[] {
-	const bent = (rows as readonly RawRow[]).map((row) => bendRow(dialect, row, rows as readonly RawRow[]))
+	const given = blanked(dialect, rows as readonly RawRow[])
+	const bent = given.map((row) => bendRow(dialect, row, given))
 	if (dialect.shuffled !== true) return bent
 	const chance = createChance(rows.length)
 	const doubled = bent.flatMap((row) => ('transactionHash' in row && chance.percent(40) ? [row, row] : [row]))

@@ -1,4 +1,5 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { isBlankEnd, NO_ADDRESS } from '../../core/events/effective.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -19,6 +20,8 @@ import type { Source, SourceOptions, SourcePart } from './source.js'
 export interface TraceFilterOptions extends SourceOptions {
 	/** Send both lists in one request: only for a node whose probe showed that it reads them as "either". */
 	readonly together?: (rpc: Rpc) => boolean
+	/** Also read self-destructs whose rows name neither heir nor amount, since any address may be the heir. */
+	readonly blankEnds?: boolean
 }
 
 /**
@@ -89,7 +92,8 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			// in any order: traces of a replaced chain would pass for those of the new one. A settled block has no other
 			// chain, so the wait is saved.
 			const early = known ?? (isSettled ? null : await readHeader(rpc, span.to, signal))
-			const lists = [...listsOf(addresses, rpc.limits.list.now())]
+			const blankEnds = options.blankEnds === true && !addresses.has(NO_ADDRESS)
+			const lists = [...listsOf(addresses, blankEnds, rpc.limits.list.now())]
 			// The first header is only checked against the part before, so it may come with the traces.
 			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
 			const asked = lists.map((list, at) =>
@@ -107,7 +111,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 				const rows: Row[] = []
 				for (const answer of answers) {
 					count += rowsIn(answer)?.length ?? 0
-					for (const row of await readAnswer(answer, { span, addresses }, reading)) {
+					for (const row of await readAnswer(answer, { span, addresses, blankEnds }, reading)) {
 						entered.note(row.frame, { number: row.blockNumber, hash: row.blockHash }, row.txHash)
 						rows.push(row)
 					}
@@ -139,8 +143,8 @@ async function readHeader(rpc: Rpc, number: bigint, signal: AbortSignal): Promis
 	return needBlock(await rpc.call(method, params, signal), number, rpc.endpoint)
 }
 
-function* listsOf(addresses: AddressSet, size: number): Generator<readonly Address[]> {
-	let list: Address[] = []
+function* listsOf(addresses: AddressSet, blankEnds: boolean, size: number): Generator<readonly Address[]> {
+	let list: Address[] = blankEnds ? [NO_ADDRESS] : []
 	const keys = addresses.keys()
 	for (let next = keys.next(); !next.done; next = keys.next()) {
 		list.push(next.value)
@@ -165,7 +169,7 @@ function filterCalls(span: Span, { list, calls }: Listed, together: boolean): re
 /** Each row of the answer is released once it is read; the answer cannot be read again. */
 async function readAnswer(
 	answer: unknown,
-	{ span, addresses }: { readonly span: Span; readonly addresses: AddressSet },
+	{ span, addresses, blankEnds }: { readonly span: Span; readonly addresses: AddressSet; readonly blankEnds: boolean },
 	reading: Reading,
 ): Promise<readonly Row[]> {
 	const rows: Row[] = []
@@ -178,9 +182,11 @@ async function readAnswer(
 		if (row.blockNumber < span.from || row.blockNumber > span.to) {
 			throw malformed(reading, `row ${index} is of block ${row.blockNumber}, which was not asked for`)
 		}
-		if (touches(row.frame, addresses)) rows.push(row)
+		const { frame } = row
+		if (touches(frame, addresses) || (blankEnds && isBlankEnd(frame))) rows.push(row)
+		else if (blankEnds && (frame.from === NO_ADDRESS || frame.to === NO_ADDRESS)) continue
 		// Filters also give rewards, and failed creations that match by the address they would have had.
-		else if (row.frame.type !== 'reward' && row.frame.error === null) {
+		else if (frame.type !== 'reward' && frame.error === null) {
 			throw malformed(reading, `row ${index} touches none of the addresses asked for: the filter was ignored`)
 		}
 	}

@@ -15,13 +15,17 @@ import { readPostings } from './postings.js'
 import { readAuthorizations } from './readAuthorizations.js'
 import { createSigners } from './signers.js'
 
+interface SourceWitness extends Pick<Witness, 'endpoint' | 'isWhole'> {
+	readonly chain: () => Pick<Chain, 'walk'>
+}
+
 export interface AccountsOptions {
 	readonly endpoints: Pick<Endpoints, 'use' | 'states'>
 	/** The same endpoints, in the same order. */
 	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
 	/** One client for every source of every endpoint, opened at its first use. */
-	readonly witnesses: readonly { readonly endpoint: string; readonly chain: () => Pick<Chain, 'walk'> }[]
+	readonly witnesses: readonly SourceWitness[]
 	/** No request names an address or a transaction of one. Default: false. */
 	readonly isPrivate?: boolean
 	/** Default: the wall clock. */
@@ -145,11 +149,11 @@ export function createAccounts({
 		async *witnesses(span: Span, addresses: AddressSet, signal: AbortSignal): AsyncGenerator<Witness> {
 			const heard = new Set<string>()
 			const failed = new Map<string, RpcError>()
-			for (const { endpoint, chain } of witnesses) {
+			for (const { endpoint, isWhole, chain } of witnesses) {
 				try {
 					for await (const part of chain().walk(span, addresses, signal)) {
 						heard.add(endpoint)
-						yield { endpoint, part }
+						yield { endpoint, isWhole, part }
 					}
 				} catch (error) {
 					signal.throwIfAborted()

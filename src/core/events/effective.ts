@@ -1,4 +1,5 @@
 import type { Frame, TxTrace } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
 import { createPathMap, type PathMap } from './paths.js'
 
 /**
@@ -72,7 +73,8 @@ export function isBlankEnd({ type, error, valueWei, to }: Omit<Frame, 'traceAddr
 	return type === 'suicide' && error === null && valueWei === 0n && (to === null || to === NO_ADDRESS)
 }
 
-const NO_ADDRESS = `0x${'0'.repeat(40)}`
+/** The heir of a blank end, as its row names it. */
+export const NO_ADDRESS: Address = `0x${'0'.repeat(40)}`
 
 /** Whether such a self-destruct happened in the transaction, with no failed frame above it. */
 export function hasBlankEnd(tx: TxTrace): boolean {
