@@ -1,7 +1,7 @@
 // Fields of headers and receipts that contradict each other, or are null: what the daemon tells of such blocks.
-import { expect, onTestFinished, test } from 'vitest'
-import { bloomOf, chainId, type Json, type OddChain, startOddChain, token, watched } from '../support/oddChain.js'
-import { hookServer, polled, siteOf, told, watchlist } from './site.js'
+import { expect, test } from 'vitest'
+import { bloomOf, type Json, type OddChain } from '../support/oddChain.js'
+import { startOddSite } from './site.js'
 
 /** What is changed in each header, and in each receipt. */
 function edited(header: (block: Json) => Json, receipt: (one: Json) => Json = (one) => one): OddChain['edit'] {
@@ -13,39 +13,10 @@ function edited(header: (block: Json) => Json, receipt: (one: Json) => Json = (o
 	}
 }
 
-async function start(
-	prepare: (chain: OddChain) => void,
-	{ kinds = 'transfer', network = 'proof: off', watch = '' } = {},
-) {
-	const chain = await startOddChain()
-	onTestFinished(() => chain.close())
-	for (let block = 0; block < 3; block++) chain.mine()
-	prepare(chain)
-	const hook = await hookServer()
-	const site = siteOf({
-		'tracewatch.yaml': `networks:
-  - name: local
-    chain_id: ${chainId}
-    rpc: ["${chain.url}"]
-    schedule: "* * * * * *"
-    tokens: [{symbol: USD, address: "${token}", decimals: 0}]
-    ${network}
-receivers:
-  - {name: hook, type: webhook, url: "${hook.origin}"}
-`,
-		'watchlists/a.yaml': watchlist([`{address: "${watched}", kinds: [${kinds}]${watch}}`]),
-	})
-	const running = site.start(['run'])
-	await polled(running)
-	const alerts = () =>
-		new Set(told(hook.hits).flatMap(({ data }) => (data?.kind ? [`${data.kind} ${data.txHash}`] : [])))
-	/** Resolves with all alerts once these are among them. */
-	const tells = async (...wanted: readonly string[]) => {
-		await hook.until(() => wanted.every((one) => alerts().has(one)))
-		return alerts()
-	}
-	return { chain, hook, site, running, tells }
-}
+type Options = Omit<NonNullable<Parameters<typeof startOddSite>[0]>, 'prepare'>
+
+const start = (prepare: (chain: OddChain) => void, options: Options = {}) =>
+	startOddSite({ network: 'proof: off', ...options, prepare })
 
 test('numbers that the chain leaves out are passed, said once, and later payments are announced', async () => {
 	const paid: (string | null)[] = []

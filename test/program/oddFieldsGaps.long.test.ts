@@ -1,45 +1,19 @@
 // What no endpoint gives, although it must exist: a header, and the logs of all blocks. The rest is told meanwhile.
-import { expect, onTestFinished, test } from 'vitest'
-import { chainId, startOddChain, token, watched } from '../support/oddChain.js'
-import { hookServer, polled, siteOf, told, watchlist } from './site.js'
-
-async function start(kinds: string) {
-	const chain = await startOddChain()
-	onTestFinished(() => chain.close())
-	for (let block = 0; block < 3; block++) chain.mine()
-	const hook = await hookServer()
-	const site = siteOf({
-		'tracewatch.yaml': `networks:
-  - name: local
-    chain_id: ${chainId}
-    rpc: ["${chain.url}"]
-    schedule: "* * * * * *"
-    tokens: [{symbol: USD, address: "${token}", decimals: 0}]
-receivers:
-  - {name: hook, type: webhook, url: "${hook.origin}"}
-`,
-		'watchlists/a.yaml': watchlist([`{address: "${watched}", kinds: [${kinds}]}`]),
-	})
-	const running = site.start(['run'])
-	await polled(running)
-	const isTold = (kind: string, payment: string | null) => () =>
-		told(hook.hits).some(({ data }) => data?.kind === kind && data.txHash === payment)
-	const tells = (kind: string, payment: string | null) => hook.until(isTold(kind, payment))
-	return { chain, hook, site, running, tells }
-}
+import { expect, test } from 'vitest'
+import { startOddSite, told } from './site.js'
 
 test.each([1, 2])(
 	'%i blocks that stay null although the next one names them become gaps, and later payments are announced',
 	async (missing) => {
-		const { chain, tells, hook, site } = await start('transfer')
-		await tells('transfer', chain.mine({}))
+		const { chain, tells, hook, site } = await startOddSite()
+		await tells(`transfer ${chain.mine({})}`)
 		const lost = Array.from({ length: missing }, (_, at) => chain.head() + 1 + at)
 		chain.edit = (method, [number], result) =>
 			/^(eth_getBlock|debug_traceBlock)/.test(method) && lost.includes(Number(number)) ? null : result
 		for (const _ of lost) chain.mine({})
 		const later = chain.mine({})
 		chain.mine()
-		await tells('transfer', later)
+		await tells(`transfer ${later}`)
 		expect(told(hook.hits).map(({ type }) => type)).toContain('system.gap')
 		const { stdout, code } = await site.run(['status'])
 		for (const number of lost) expect(stdout).toContain(String(number))
@@ -48,8 +22,8 @@ test.each([1, 2])(
 )
 
 test('logs that no method gives: coins are announced, the block is a gap, its tokens come later', async () => {
-	const { chain, tells, hook, site, running } = await start('transfer, token, unexplained')
-	await tells('token', chain.mine({ tokens: true }))
+	const { chain, tells, hook, site, running } = await startOddSite({ kinds: 'transfer, token, unexplained' })
+	await tells(`token ${chain.mine({ tokens: true })}`)
 	const without = (one: unknown) => ({ ...(one as object), logs: 'none' })
 	chain.edit = (method, _params, result) => {
 		if (method === 'eth_getBlockReceipts') return (result as unknown[]).map(without)
@@ -57,14 +31,14 @@ test('logs that no method gives: coins are announced, the block is a gap, its to
 		return method === 'eth_getLogs' ? undefined : result
 	}
 	const payment = chain.mine({ tokens: true })
-	await tells('transfer', payment)
+	await tells(`transfer ${payment}`)
 	const later = chain.mine({})
-	await tells('transfer', later)
+	await tells(`transfer ${later}`)
 	expect((await site.run(['status'])).stdout).toMatch(/logs only/)
 	chain.edit = (_method, _params, result) => result
 	// After a start a gap is asked for at once.
 	await running.stop()
 	site.start(['run'])
-	await tells('token', payment)
+	await tells(`token ${payment}`)
 	expect(told(hook.hits).flatMap(({ data }) => (data?.kind === 'unexplained' ? [data] : []))).toEqual([])
 })

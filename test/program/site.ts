@@ -5,6 +5,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { chainId, type OddChain, startOddChain, token, watched } from '../support/oddChain.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 
 export const treasury: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -85,4 +86,41 @@ export async function siteWithFailing({ hangs = false, lacks = [] as readonly st
 		failing.hashes.add(transactionHash)
 	}
 	return { node, failing, hook, here, pay, hide }
+}
+
+/** A daemon that has polled an odd chain of at least three blocks. */
+export async function startOddSite({
+	kinds = 'transfer',
+	network = '',
+	watch = '',
+	prepare = (_: OddChain): void => undefined,
+} = {}) {
+	const chain = await startOddChain()
+	onTestFinished(() => chain.close())
+	for (let block = 0; block < 3; block++) chain.mine()
+	prepare(chain)
+	const hook = await hookServer()
+	const site = siteOf({
+		'tracewatch.yaml': `networks:
+  - name: local
+    chain_id: ${chainId}
+    rpc: ["${chain.url}"]
+    schedule: "* * * * * *"
+    tokens: [{symbol: USD, address: "${token}", decimals: 0}]
+    ${network}
+receivers:
+  - {name: hook, type: webhook, url: "${hook.origin}"}
+`,
+		'watchlists/a.yaml': watchlist([`{address: "${watched}", kinds: [${kinds}]${watch}}`]),
+	})
+	const running = site.start(['run'])
+	await polled(running)
+	const alerts = () =>
+		new Set(told(hook.hits).flatMap(({ data }) => (data?.kind ? [`${data.kind} ${data.txHash}`] : [])))
+	/** Resolves with all alerts once these are among them. */
+	const tells = async (...wanted: readonly string[]) => {
+		await hook.until(() => wanted.every((one) => alerts().has(one)))
+		return alerts()
+	}
+	return { chain, hook, site, running, tells }
 }
