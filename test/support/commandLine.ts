@@ -14,7 +14,14 @@ export async function typed(argv: readonly string[], { cwd, env = {}, signal }: 
 	const scrubber = createScrubber()
 	const terminal = createTerminal(scrubber, { out: (text) => out.push(text), err: (text) => err.push(text) })
 	// The log goes to this process's own standard error.
-	const io = { ...terminal, env: { LOG_LEVEL: 'error', ...env }, cwd, isTty: false, signal: signal ?? new AbortController().signal, scrubber }
+	const io = {
+		...terminal,
+		env: { LOG_LEVEL: 'error', ...env },
+		cwd,
+		isTty: false,
+		signal: signal ?? new AbortController().signal,
+		scrubber,
+	}
 	const code = await runCommandLine(argv, io, terminal.fault)
 	return { code, out, err, stdout: out.join('\n'), stderr: err.join('\n') }
 }
