@@ -80,8 +80,8 @@ export async function proved(
 }
 
 /**
- * The watches that may have been moved. Of many, those that a source of whole blocks names, which gives heir and amount of each
- * self-destruct in the block; null where none does.
+ * The watches that may have been moved. Of many, those that a source of whole blocks names, which gives heir and amount
+ * of each self-destruct in the block; null where none does.
  */
 async function movable(
 	{ span, last }: Part,

