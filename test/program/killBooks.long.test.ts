@@ -57,7 +57,7 @@ test.each(ways)(
 		const state = url == null ? '' : 'state: ${DATABASE_URL}\n'
 		// No one waits until the lease of one that was killed has run out.
 		const freed = async () => {
-			if (database !== null) await server?.sql(`update tracewatch.lease set expires = '-infinity'`, [], database)
+			if (database !== null) await server?.sql(`update tracewatch.head set expires = '-infinity'`, [], database)
 		}
 		const site = siteOf({
 			'tracewatch.yaml': settings(way.url, { hook: hook.origin }, isPrivate ? '    private: true\n' : '') + state,

