@@ -97,6 +97,8 @@ describe.skipIf(server === null)('on a database', () => {
 		const first = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': right })
 		const running = first.start(['run'], env)
 		await polled(running)
+		const copies = () => server?.sql(`select key from tracewatch.kept where key = 'copies'`, [], `seen${count - 1}`)
+		await expect.poll(copies).toHaveLength(1)
 		await running.stop()
 
 		const wrong = 'network: local\nreceivers: [hook]\nwatches:\n  - {address: 0x12}\n'

@@ -95,9 +95,9 @@ test('error: wrong usage, and a command that is gone', async () => {
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 	})
 	const wrong: readonly (readonly [words: string, ...args: string[]])[] = [
-		['--since takes 24h', 'deliveries', '--since', 'yesterday'],
-		['--address 0x12', 'deliveries', '--sent', '--address', '0x12'],
-		['it takes no --status', 'deliveries', '--sent', '--status', 'dead'],
+		["argument 'yesterday' is invalid. it takes 24h", 'deliveries', '--since', 'yesterday'],
+		["argument '0x12' is invalid", 'deliveries', '--sent', '--address', '0x12'],
+		["option '--status <status>' cannot be used with option '--sent'", 'deliveries', '--sent', '--status', 'dead'],
 		['nothing of it is retried', 'deliveries', 'retry', '--all', '--sent'],
 		['`history` was removed: `tracewatch deliveries --sent`', 'history'],
 	]

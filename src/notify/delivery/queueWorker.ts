@@ -161,7 +161,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	async function underPause(delivery: Delivery, pass: Pass): Promise<Next> {
 		const pause = states.pauseOf(delivery)
 		if (pause === null) return 'stop'
-		if (!isParked(delivery)) {
+		if (!isParked(delivery) && pause.untilMs > clock()) {
 			await park(delivery, pause.words, pass)
 			return 'continue'
 		}
@@ -194,6 +194,9 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		// The attempt was aborted by our own stop; it says nothing about the receiver.
 		if (context.cut.aborted) return 'stop'
 		queue.failures += 1
+		const pause = states.pauseOf(delivery)
+		// The message tried after a pause: the receiver does not accept yet.
+		if (pause !== null) pause.untilMs = clock() + restMs(pause.sinceMs, clock())
 		const isBeside = isAside(delivery)
 		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
 		if (isOwn && !isAlone(delivery)) queueLog.failsAlone(delivery, outcome.reason)
