@@ -3,7 +3,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
 import { hookServer, other, settings, siteOf, treasury, watchlist } from './site.js'
 
-test('error: `once` ends and keeps each alert, however receivers refuse and fail from one run to the next', async () => {
+test('error: `once` ends and keeps each alert, however receivers refuse and fail from run to run', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const mail = await startMailServer()
