@@ -91,7 +91,7 @@ interface Report extends ReturnType<typeof reportOf> {
 	readonly daemon?: DaemonLine
 }
 
-/** For every configured network and receiver, and for those that are only in the state. */
+/** Of every configured network and receiver, and of networks and receivers that only the state knows. */
 function reportOf(
 	summary: StateSummary | null,
 	networks: readonly string[],

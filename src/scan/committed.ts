@@ -46,7 +46,7 @@ export function isIn({ from, to }: Span): (entry: Announcement) => boolean {
 
 /**
  * Judges against the state of the moment and commits under the lock. `concerns`: the announcements that the judgement
- * depends on, beside those that it changes. Resolves to the judgement that was committed.
+ * depends on but does not change. Resolves to the judgement that was committed.
  */
 export async function judgeAndCommit<T extends { readonly difference: Difference | null }>(
 	committed: Committed,

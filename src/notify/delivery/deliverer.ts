@@ -194,7 +194,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	}
 
 	/**
-	 * Makes deliveries due whose time lies ahead only because the clock was set back, and those that `isDue` names. The
+	 * Makes deliveries due that wait only because the clock was set back, and deliveries that `isDue` accepts. The
 	 * first call learns which receivers refuse everything.
 	 */
 	async function look(isDue: (delivery: Delivery) => boolean = () => false): Promise<void> {

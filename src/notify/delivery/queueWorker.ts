@@ -414,7 +414,7 @@ function addInOrder(aside: Map<string, Delivery>, delivery: Delivery): void {
 }
 
 /**
- * One of those that were tried least, since some messages may be the reason: the first and the last in sending order,
+ * A message with the fewest attempts, since some messages may be the reason: the first and the last in sending order,
  * in turn. Never one that would overtake another about the same subject.
  */
 function probeOf(aside: readonly Delivery[]): Delivery | null {
