@@ -1,5 +1,6 @@
 import * as Keccak from 'ox/Hash'
 import { signalWithin } from '../../base/waits/deadline.js'
+import { createSlots } from '../../base/waits/slots.js'
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { CodeFacts, CodeReader } from '../../model/contract.js'
@@ -15,6 +16,8 @@ import { mild } from './mildly.js'
 
 /** Codes in one batch; each may have 24 KiB, 48 KiB as text. */
 const MOST_CODES = 50
+/** Batches asked for at once: the header that proves one does not wait for all others, and what came before a stop stays. */
+const MOST_BATCHES = 20
 /** Addresses whose answers are kept, by block. */
 const MOST_ANSWERS = 40_000
 /** Codes whose facts are kept. */
@@ -22,12 +25,25 @@ const MOST_KEPT = 5_000
 /** Alerts wait for it. */
 const CHANGES_MS = 3_000
 
+interface Asked {
+	/** null: no code. */
+	readonly answer: Promise<CodeFacts | null>
+	/** Of the asker. */
+	readonly stop: AbortSignal
+	hasCome: boolean
+}
+
+function isValid(asked: Asked | undefined): boolean {
+	return asked !== undefined && (asked.hasCome || !asked.stop.aborted)
+}
+
 /** Asks the first endpoint that has the state. */
 export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpoints, 'use'> }): CodeReader {
 	/** By the text of the code, since many addresses share one. */
 	const known = new Map<Hex, CodeFacts>()
-	/** By block and address, also while they are asked for; null: no code. No code is asked for twice. */
-	const answers = new Map<string, Promise<CodeFacts | null>>()
+	/** By block and address, also while they are asked for. No code is asked for twice. */
+	const answers = new Map<string, Asked>()
+	const slots = createSlots(MOST_BATCHES)
 
 	function factsOf(code: Hex): CodeFacts {
 		const before = known.get(code)
@@ -60,47 +76,64 @@ export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpo
 	}
 
 	async function askSome(some: readonly Address[], block: BlockRef, signal: AbortSignal) {
-		const job = mild((rpc, until) => readSome(gathered(rpc), some, block, until))
-		return new Map(await endpoints.use(job, signal, { block: block.number }))
+		const free = await slots.take()
+		try {
+			signal.throwIfAborted()
+			const job = mild((rpc, until) => readSome(gathered(rpc), some, block, until))
+			return new Map(await endpoints.use(job, signal, { block: block.number }))
+		} finally {
+			free()
+		}
 	}
 
 	/** A failure is not kept. */
-	function keep(key: string, answer: Promise<CodeFacts | null>): void {
+	function keep(key: string, asked: Asked): void {
 		const [oldest] = answers.keys()
 		if (answers.size >= MOST_ANSWERS && oldest !== undefined) answers.delete(oldest)
-		answers.set(key, answer)
-		answer.catch(() => answers.get(key) === answer && answers.delete(key))
+		answers.set(key, asked)
+		asked.answer.then(
+			() => {
+				asked.hasCome = true
+			},
+			() => answers.get(key) === asked && answers.delete(key),
+		)
 	}
 
-	async function readCodes(all: readonly Address[], block: BlockRef, signal: AbortSignal) {
+	/** What was asked before counts, unless its asker was stopped meanwhile. */
+	function ask(all: readonly Address[], block: BlockRef, signal: AbortSignal): ReadonlyMap<Address, Asked> {
 		const keyOf = (address: Address) => `${block.hash}:${address}`
-		const missing = all.filter((address) => !answers.has(keyOf(address)))
+		const before = (address: Address) => answers.get(keyOf(address))
+		const missing = all.filter((address) => !isValid(before(address)))
 		for (let at = 0; at < missing.length; at += MOST_CODES) {
 			const some = missing.slice(at, at + MOST_CODES)
-			const answer = askSome(some, block, signal)
-			for (const address of some)
-				keep(
-					keyOf(address),
-					answer.then((codes) => codes.get(address) ?? null),
-				)
+			const codes = askSome(some, block, signal)
+			for (const address of some) {
+				const answer = codes.then((found) => found.get(address) ?? null)
+				keep(keyOf(address), { answer, stop: signal, hasCome: false })
+			}
 		}
-		const asked = all.map(async (address) => [address, (await answers.get(keyOf(address))) ?? null] as const)
-		const found = new Map<Address, CodeFacts>()
-		for (const [address, facts] of await Promise.all(asked)) if (facts !== null) found.set(address, facts)
-		return found
+		return new Map(all.flatMap((address) => [[address, before(address)]] as [Address, Asked][]))
 	}
 
 	return {
 		async codes(addresses, block, signal) {
-			const all = [...new Set(addresses)]
-			try {
-				return await readCodes(all, block, signal)
-			} catch (error) {
-				signal.throwIfAborted()
-				if (error instanceof RpcError) throw error
-				// Someone else asked, and was stopped.
-				return await readCodes(all, block, signal)
+			const found = new Map<Address, CodeFacts>()
+			let left: readonly Address[] = [...new Set(addresses)]
+			while (left.length > 0) {
+				const again: Address[] = []
+				const reading = [...ask(left, block, signal)].map(async ([address, { answer, stop }]) => {
+					try {
+						const facts = await answer
+						if (facts !== null) found.set(address, facts)
+					} catch (error) {
+						if (signal.aborted || !stop.aborted) throw error
+						again.push(address)
+					}
+				})
+				await Promise.all(reading)
+				left = again
 			}
+			return found
 		},
 		async facets(address, { number }, signal) {
 			try {

@@ -5,6 +5,8 @@ import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { createCodeReader } from '../../../src/chain/state/codeReader.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
+import { startTestAnvil } from '../../support/anvil.js'
+import { startDialectGateway } from '../../support/dialectGateway.js'
 import { startFaultyNode } from '../../support/faultyNode.js'
 import { word } from '../../support/ruledContract.js'
 import { silent } from '../../support/silent.js'
@@ -75,4 +77,33 @@ test('error: not known where no endpoint says it; none where the difference lack
 	expect(await (await open({})).changedBy(txHash, address, signal)).toBeNull()
 	const reader = await open({ trace_replayTransaction: { stateDiff: {} } })
 	expect(await reader.changedBy(txHash, address, signal)).toEqual([])
+})
+
+test('behavior: codes that came before a stop are not asked for again, so that a slow node ends at last', async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const stop = new AbortController()
+	const all = 3_000
+	let asked = 0
+	const gateway = await startDialectGateway(node.url, {
+		twist(method) {
+			if (method !== 'eth_getCode') return
+			asked += 1
+			if (asked === 2_000) stop.abort()
+		},
+	})
+	onTestFinished(() => gateway.close())
+	const rpcs = [createRpc({ url: gateway.url })]
+	const endpoints = createEndpoints({ rpcs, chainId: 31_337, clock: Date.now, log: silent })
+	onTestFinished(() => endpoints.close())
+	const reader = createCodeReader({ endpoints })
+	const { hash } = (await node.rpc('eth_getBlockByNumber', ['0x0', false])) as { hash: Hash }
+	const addresses = Array.from(
+		{ length: all },
+		(_, at): Address => `0x${(0xde_ad_00_00_00_00 + at).toString(16).padStart(40, '0')}`,
+	)
+	await expect(reader.codes(addresses, { number: 0n, hash }, stop.signal)).rejects.toThrow()
+	expect(await reader.codes(addresses, { number: 0n, hash }, signal)).toEqual(new Map())
+	// At most 20 batches of 50 were under way.
+	expect(asked).toBeLessThanOrEqual(all + 1_000)
 })

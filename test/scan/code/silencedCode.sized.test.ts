@@ -11,6 +11,7 @@ import { type Dialect, Refused } from '../../support/dialectGateway.js'
 import { sized } from '../../support/longRun.js'
 import { type Action, create2Address, encodeActions, puppetCode, puppetInit } from '../../support/puppet.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
+import { soaked } from '../../support/soak.js'
 import { alertOf } from '../bench.js'
 import { lower, openCodeBench } from './codeBench.js'
 
@@ -63,7 +64,8 @@ async function open(codes: Readonly<Record<Address, Hex>>, dialect: Dialect = {}
 const brief = ({ codeAddress, chosenByCaller, codeHash, count }: AlertData) =>
 	`${lower(codeAddress)?.slice(-2)} ${chosenByCaller ? 'each' : 'once'} ${codeHash} ${count ?? ''}`.trim()
 const known = keccak256(helperCode)
-const empties = sized(250, 6_000)
+// 6,400 fit into one transaction. Its codes have 40 s, which a busy machine does not keep for as many.
+const empties = soaked(sized(250, 1_500), 6_000)
 /** Writes slot 1, then runs so many addresses without code. */
 const hiding = (count: number) =>
 	assemble(`
