@@ -3,6 +3,7 @@
 import type { AlertData } from '../model/alert.js'
 import type { Block } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
+import { noFields } from '../model/ownFields.js'
 import type { Direction } from '../model/watch.js'
 import { type Fact, fact } from './fact.js'
 import { amountFacts, coinFields, coinsOf, retractedWithBlock, signed, transactionFacts } from './phrases.js'
@@ -24,7 +25,7 @@ export const ofAccount = {
 	contentSaid: () => '',
 	missing: byHeader,
 	refusal: () => null,
-	schema: {},
+	own: noFields,
 	alarm: null,
 	warnings: () => [],
 	retracted: retractedWithBlock,

@@ -1,12 +1,13 @@
 /** The balance crosses a threshold of the watch. */
 
 import { formatAmount } from '../base/amount.js'
+import { balanceFields } from '../model/ownFields.js'
 import type { Thresholds, Watch } from '../model/watch.js'
 import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { assetOf, coinsOf, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { anchors, decimal, digits } from './schemaPieces.js'
 
 /** A change of balance that may cross a threshold; the thresholds are those of each watch. */
 export interface Crossing extends AccountEvent {
@@ -38,12 +39,7 @@ export const balance: KindRecord<Crossing> = {
 		}
 	},
 	frameTypes: ['balance'],
-	schema: {
-		balanceWei: { ...digits, description: 'Of a crossed threshold: the balance after the block.' },
-		balance: { ...decimal, description: 'The same in whole coins.' },
-		threshold: { ...decimal, description: 'The threshold, in whole coins.' },
-		crossed: { enum: ['below', 'above'], description: 'Which way the threshold was crossed.' },
-	},
+	own: balanceFields,
 	noun: 'a balance that crossed a threshold',
 	chosen({ thresholds }, { network }) {
 		if (thresholds === undefined || network === undefined) return null

@@ -6,13 +6,13 @@ import type { AbiInput } from '../model/abi.js'
 import type { AlertData, FrameEvent } from '../model/alert.js'
 import type { CallType } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
-import type { CallArgument, CallValue } from '../model/kind.js'
+import type { CallArgument, CallValue } from '../model/ownFields.js'
+import { callFields } from '../model/ownFields.js'
 import { elementOf, isUnfolded } from './callData.js'
 import { fact } from './fact.js'
 import { contentOf, depthInWords, frameFields, ofFrames } from './frames.js'
 import { amountFacts, coinsOf, partyFacts, shortAddress, signed, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { count, text } from './schemaPieces.js'
 import { byTransaction } from './standing.js'
 
 export interface Called extends Omit<FrameEvent, 'kind'> {
@@ -55,36 +55,7 @@ export const call: KindRecord<Called> = {
 		}
 	},
 	frameTypes: ['call'],
-	schema: {
-		selector: {
-			type: ['string', 'null'],
-			pattern: '^0x[0-9a-f]{8}$',
-			description: 'Of a call: its first four bytes. Of foreign code: those it was given; null: there are fewer.',
-		},
-		signature: { type: ['string', 'null'], description: 'Of a call: the function; null where it is not known.' },
-		arguments: {
-			type: ['array', 'null'],
-			description: 'Of a call: null where the function is not known, or the data does not fit it.',
-			items: {
-				type: 'object',
-				required: ['name', 'type', 'value'],
-				properties: {
-					name: { ...text, description: 'Empty where it is not known.' },
-					type: text,
-					value: { description: 'Numbers as decimal text; a list for arrays; a list of arguments for structs.' },
-				},
-			},
-		},
-		callType: { enum: ['call', 'delegatecall', 'callcode'], description: 'Of a call.' },
-		success: { type: 'boolean', description: 'Of a call: false if it, or a frame above it, failed.' },
-		failure: { type: ['string', 'null'], description: 'Of a call: why it failed, in words of the node.' },
-		count: {
-			...count,
-			description:
-				'The number of calls that this alert stands for; the first 20 of a block are sent one by one. ' +
-				'Of foreign code: how many times it ran; the first 20 of a day are sent one by one.',
-		},
-	},
+	own: callFields,
 	noun: 'a call',
 	chosen: ({ calls }) =>
 		calls === undefined || calls.functions.size === 0

@@ -4,13 +4,14 @@ import { printable } from '../base/text/printable.js'
 import type { AlertData } from '../model/alert.js'
 import type { CallType } from '../model/chain.js'
 import type { Address, Hash } from '../model/glossary.js'
-import type { SlotChange } from '../model/kind.js'
+import type { SlotChange } from '../model/ownFields.js'
+import { codeFields } from '../model/ownFields.js'
 import { type AccountEvent, ofAccount, sideOf } from './account.js'
+import { anchors } from './anchors.js'
 import { type Fact, fact } from './fact.js'
 import { contentOf, depthInWords } from './frames.js'
 import { coinFields, shortAddress, transactionFacts, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { address, anchors, text } from './schemaPieces.js'
 import { byTransaction, replacement } from './standing.js'
 
 /** Foreign code that ran in the storage of the address. */
@@ -41,8 +42,6 @@ export interface CodeEvent extends AccountEvent {
 	/** Own code, after and before; null: none. */
 	readonly own?: { readonly codeHash: Hash | null; readonly previousHash: Hash | null }
 }
-
-const hash = { type: ['string', 'null'], pattern: '^0x[0-9a-f]{64}$' } as const
 
 export const code: KindRecord<CodeEvent> = {
 	...ofAccount,
@@ -103,38 +102,7 @@ export const code: KindRecord<CodeEvent> = {
 		}
 	},
 	frameTypes: ['call', 'code'],
-	schema: {
-		codeAddress: { ...address, description: 'Of foreign code: where it stands. Of own code: the address itself.' },
-		codeHash: { ...hash, description: 'Of code: its hash after the block; null: nothing is left of it.' },
-		codeName: { type: ['string', 'null'], description: 'Of foreign code: the name of a known library, or null.' },
-		entrySelector: {
-			type: ['string', 'null'],
-			pattern: '^0x[0-9a-f]{8}$',
-			description: 'Of foreign code: first four bytes of the call that entered the address; null: there are fewer.',
-		},
-		chosenByCaller: {
-			type: 'boolean',
-			description: 'Of foreign code: true if the call names it; then it is reported each time, else once.',
-		},
-		changed: {
-			type: ['array', 'null'],
-			description:
-				'Of foreign code: what the transaction changed in the storage of the address, at most 50 slots; ' +
-				'null: not known.',
-			items: {
-				type: 'object',
-				required: ['slot', 'name', 'previous', 'current'],
-				properties: {
-					slot: text,
-					name: { type: ['string', 'null'], description: 'What the slot holds, where that is known.' },
-					previous: text,
-					current: text,
-				},
-			},
-		},
-		ownCode: { type: 'boolean', description: 'Of code: true if the own code of the address changed.' },
-		previousHash: { ...hash, description: 'Of own code: its hash before; null: there was none.' },
-	},
+	own: codeFields,
 	noun: 'foreign code',
 	chosen: ({ allowedCode = [] }) =>
 		`foreign code that it runs${allowedCode.length === 0 ? '' : `, but for ${allowedCode.length} allowed`}`,

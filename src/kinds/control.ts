@@ -1,12 +1,14 @@
 /** Who rules the watched contract changed: a log of the contract says so, or its state shows it. */
 
 import type { AlertData } from '../model/alert.js'
-import type { ControlChange, ControlChanged } from '../model/kind.js'
-import { changesInWords, controlFacts, controlSentence } from './controlText.js'
+import type { ControlChanged } from '../model/kind.js'
+import type { ControlChange } from '../model/ownFields.js'
+import { controlFields } from '../model/ownFields.js'
+import { anchors } from './anchors.js'
+import { controlFacts, controlSentence } from './controlText.js'
 import { contentOf } from './frames.js'
 import { coinFields, retractedWithBlock } from './phrases.js'
 import type { KindFields, KindRecord, View } from './record.js'
-import { address, anchors, previous, text } from './schemaPieces.js'
 import { byHeader, byTransaction } from './standing.js'
 
 export const control: KindRecord<ControlChanged> = {
@@ -36,39 +38,7 @@ export const control: KindRecord<ControlChanged> = {
 	refusal: () => null,
 	fields,
 	frameTypes: ['log', 'storage'],
-	schema: {
-		change: { enum: Object.keys(changesInWords), description: 'Of a change of control: what changed.' },
-		action: { enum: ['set', 'added', 'removed', 'scheduled', 'executed', 'cancelled'] },
-		contract: {
-			...address,
-			description: 'Of a change of control: whose state changed: the watch, or the beacon or admin that it depends on.',
-		},
-		previous,
-		current: {
-			type: ['string', 'null'],
-			description: 'Address, hash or decimal number; null: none, or not known. What storage holds, where it was read.',
-		},
-		role: { type: ['string', 'null'], pattern: '^0x[0-9a-f]{64}$', description: 'Null: the change is not of a role.' },
-		evidence: {
-			enum: ['event', 'storage', 'both'],
-			description: 'What showed the change when it was sent; the history says later whether both did.',
-		},
-		event: { type: ['string', 'null'], description: 'Signature of the event; null: only storage showed it.' },
-		slot: {
-			type: ['string', 'null'],
-			pattern: '^0x[0-9a-f]{64}$',
-			description: 'Storage slot of the value; null: a function was asked, or no slot is known.',
-		},
-		place: { ...text, description: 'Name of the value that was read, such as one of `reads`.' },
-		contradicted: {
-			const: true,
-			description: 'An event says otherwise than storage; `current` is what storage holds.',
-		},
-		contradicts: { type: ['string', 'null'], description: 'Id of the alert of that event; null: it has none.' },
-		unseen: { const: true, description: 'No trace shows the call that changed it: the trace source left one out.' },
-		disputed: { const: true, description: 'Another endpoint shows another value after the same block.' },
-		related: { type: 'array', items: text, description: 'Ids of other alerts about the same transaction.' },
-	},
+	own: controlFields,
 	noun: 'a change of control',
 	chosen: () => 'changes of who rules it, if it has code',
 	alarm: { rank: 2, marks: ['CONTROL'], markOf: () => 'CONTROL' },

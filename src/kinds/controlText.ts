@@ -2,7 +2,7 @@
 
 import { printable } from '../base/text/printable.js'
 import type { AlertData } from '../model/alert.js'
-import type { ControlChange } from '../model/kind.js'
+import type { ControlChange } from '../model/ownFields.js'
 import { accountFacts } from './account.js'
 import { type Fact, fact } from './fact.js'
 import { shortAddress, watchName } from './phrases.js'

@@ -3,11 +3,12 @@
 import type { AlertData } from '../model/alert.js'
 import type { Authorised } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
+import { delegationFields } from '../model/ownFields.js'
 import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { shortAddress, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { address, anchors, count, previous } from './schemaPieces.js'
 import { byTransaction, replacement } from './standing.js'
 
 export interface Delegation extends AccountEvent {
@@ -47,25 +48,7 @@ export const delegation: KindRecord<Delegation> = {
 		}
 	},
 	frameTypes: ['delegation'],
-	schema: {
-		delegate: {
-			...address,
-			type: ['string', 'null'],
-			description: 'Of a delegation: whose code the address runs from now on; null: cleared.',
-		},
-		previous,
-		confirmed: {
-			type: 'boolean',
-			description:
-				'Of a delegation: false where no node was asked whether what was signed changed the code; else absent.',
-		},
-		authorisation: {
-			type: ['object', 'null'],
-			description: 'Of a delegation: what was signed; null where only the state shows it.',
-			required: ['chainId', 'nonce'],
-			properties: { chainId: { ...count, description: '0: it holds on every chain.' }, nonce: count },
-		},
-	},
+	own: delegationFields,
 	noun: 'a delegation (EIP-7702)',
 	chosen: () => 'delegations',
 	alarm: { rank: 2, marks: ['DELEGATION'], markOf: () => 'DELEGATION' },

@@ -1,10 +1,10 @@
 /** A frame created a contract. */
 
 import type { FrameEvent } from '../model/alert.js'
+import { deploymentFields } from '../model/ownFields.js'
 import { frameFacts, frameFields, ofFrames } from './frames.js'
 import { coinsOf, counterpartyName, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { address } from './schemaPieces.js'
 
 export const deployment: KindRecord<FrameEvent> = {
 	...ofFrames,
@@ -20,10 +20,7 @@ export const deployment: KindRecord<FrameEvent> = {
 		}
 	},
 	frameTypes: ['create', 'create2'],
-	schema: {
-		contractAddress: { ...address, description: 'Of a deployment: the contract; the same as `to`.' },
-		creatorConfirmed: { type: 'boolean', description: 'Of a deployment: the node named the same creator when asked.' },
-	},
+	own: deploymentFields,
 	noun: 'a deployment',
 	chosen: ({ direction }) => ({ both: 'deployments', out: 'deployments by it', in: 'its own deployment' })[direction],
 	sentence(data) {

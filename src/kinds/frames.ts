@@ -1,10 +1,10 @@
 /** Shared parts of the kinds whose events are frames. */
 
 import type { AlertData, FrameEvent } from '../model/alert.js'
+import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { amountFacts, coinFields, coinsOf, partyFacts, signed } from './phrases.js'
 import type { KindFields, KindRecord, Side, View } from './record.js'
-import { anchors } from './schemaPieces.js'
 import { byTransaction } from './standing.js'
 
 /** What every event of a frame has, whatever its kind. */

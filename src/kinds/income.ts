@@ -1,11 +1,12 @@
 /** Priority fees of one block, paid to its author. */
 
+import { incomeFields } from '../model/ownFields.js'
 import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { isEnough } from './minimum.js'
 import { coinsOf, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { anchors, count } from './schemaPieces.js'
 
 export interface Income extends AccountEvent {
 	readonly kind: 'income'
@@ -31,7 +32,7 @@ export const income: KindRecord<Income> = {
 		transactions: event.transactions,
 	}),
 	frameTypes: ['income'],
-	schema: { transactions: { ...count, description: 'Of income: how many transactions paid it.' } },
+	own: incomeFields,
 	noun: 'priority fees of a block',
 	chosen: () => 'priority fees',
 	sentence: (data) =>

@@ -4,6 +4,7 @@
  * no I/O. The room may not import from `core`.
  */
 
+import type { z } from 'zod'
 import type { AlertData } from '../model/alert.js'
 import type { BlockRef } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
@@ -64,8 +65,8 @@ export interface KindRecord<E extends Happened = Happened> {
 
 	/** Values of `frameType`. */
 	readonly frameTypes: readonly AlertData['frameType'][]
-	/** The kind's own fields, in JSON Schema. */
-	readonly schema: Readonly<Record<string, object>>
+	/** The fields that only its alerts have. */
+	readonly own: z.ZodObject
 
 	/** With its article: `a withdrawal from staking`. */
 	readonly noun: string

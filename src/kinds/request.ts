@@ -3,11 +3,11 @@
 import type { AlertData, FrameEvent } from '../model/alert.js'
 import type { Frame } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
+import { requestFields } from '../model/ownFields.js'
 import { fact } from './fact.js'
 import { contentOf, depthInWords, frameFields, ofFrames } from './frames.js'
 import { amountFacts, partyFacts, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { digits } from './schemaPieces.js'
 
 export interface Asked {
 	readonly request: NonNullable<AlertData['request']>
@@ -49,8 +49,6 @@ export function askedBy({ type, callType, to, input }: Frame): Asked | null {
 	return { request, sourcePubkey, targetPubkey, amountGwei: null }
 }
 
-const key = { type: ['string', 'null'], pattern: '^0x[0-9a-f]{96}$' } as const
-
 export const request: KindRecord<Requested> = {
 	...ofFrames,
 	kind: 'request',
@@ -69,22 +67,7 @@ export const request: KindRecord<Requested> = {
 		amountGwei: event.amountGwei === null ? null : String(event.amountGwei),
 	}),
 	frameTypes: ['call'],
-	schema: {
-		request: {
-			enum: ['withdrawal', 'exit', 'consolidation', 'compounding'],
-			description: 'Of a request: what was asked for. The consensus layer may ignore it.',
-		},
-		sourcePubkey: { ...key, type: 'string', description: 'Of a request: public key of the validator.' },
-		targetPubkey: {
-			...key,
-			description: 'Of a request: public key of the validator that gets the stake; null unless it consolidates.',
-		},
-		amountGwei: {
-			...digits,
-			type: ['string', 'null'],
-			description: 'Of a request: the amount of a withdrawal; null for an exit, which withdraws all.',
-		},
-	},
+	own: requestFields,
 	noun: 'a request to the consensus layer',
 	chosen: () => 'requests to the consensus layer',
 	alarm: { rank: 4, marks: ['REQUEST'], markOf: () => 'REQUEST' },

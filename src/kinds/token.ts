@@ -1,12 +1,13 @@
 /** A token transfer, as reported by a log of the token's contract. */
 
 import { formatAmount } from '../base/amount.js'
+import { tokenFields } from '../model/ownFields.js'
 import type { TokenEvent } from '../model/token.js'
+import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { contentOf, partiesOf } from './frames.js'
 import { partyFacts, retractedWithBlock, signed } from './phrases.js'
 import type { KindFields, KindRecord, View } from './record.js'
-import { address, anchors, digits } from './schemaPieces.js'
 import { byTransaction } from './standing.js'
 import { imitatedToken } from './tokenImitation.js'
 import { noTokens, tokenRefusal } from './tokenRules.js'
@@ -29,51 +30,7 @@ export const token: KindRecord<TokenEvent> = {
 	refusal: (event, watch, known) => tokenRefusal(watch, event, known),
 	fields,
 	frameTypes: ['log'],
-	schema: {
-		operator: { ...address, description: 'Whom ERC-1155 names as the one who moved it, where that is not `from`.' },
-		more: {
-			type: 'integer',
-			minimum: 1,
-			description: 'Of a flood of unknown tokens: how many more came to the watch in this block without an alert.',
-		},
-		moreContracts: {
-			type: 'array',
-			maxItems: 20,
-			items: address,
-			description: 'The contracts of those: first the ones that no alert of the block names. EIP-55 spelling.',
-		},
-		token: {
-			type: 'object',
-			description: 'Of an alert of kind token.',
-			required: ['standard', 'address', 'symbol', 'decimals', 'known', 'amountRaw', 'amount', 'tokenId'],
-			properties: {
-				standard: { enum: ['erc20', 'erc721', 'erc1155'] },
-				address: { ...address, description: 'EIP-55 spelling; of its contract.' },
-				symbol: {
-					type: ['string', 'null'],
-					description: "The operator's for a known token; else the contract's own word, cleaned, or null.",
-				},
-				decimals: { type: ['integer', 'null'], minimum: 0, maximum: 78 },
-				known: { type: 'boolean', description: 'Whether the settings name it.' },
-				amountRaw: { ...digits, description: 'In the smallest unit, as the log of the token gives it; 1 for ERC-721.' },
-				amount: {
-					type: ['string', 'null'],
-					pattern: '^\\d+(\\.\\d+)?$',
-					description: 'Null where the decimals are not known.',
-				},
-				tokenId: { type: ['string', 'null'], pattern: '^\\d+$', description: 'Null for ERC-20.' },
-				imitates: {
-					type: 'object',
-					description: 'Of an unknown token: the token of the settings, or the coin, that it is called like.',
-					required: ['symbol', 'address'],
-					properties: {
-						symbol: { type: 'string', description: "The operator's." },
-						address: { ...address, type: ['string', 'null'], description: "Null: the network's coin." },
-					},
-				},
-			},
-		},
-	},
+	own: tokenFields,
 	noun: 'a token transfer',
 	chosen({ tokens = 'known', direction }, { network, checksum }) {
 		const known = network?.tokens ?? noTokens

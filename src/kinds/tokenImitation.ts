@@ -1,4 +1,5 @@
-import type { KnownToken, KnownTokens, TokenData } from '../model/token.js'
+import type { TokenData } from '../model/ownFields.js'
+import type { KnownToken, KnownTokens } from '../model/token.js'
 
 /** Letters of other alphabets, and digits, that look like these letters. */
 const alike: readonly (readonly [letter: string, others: string])[] = [

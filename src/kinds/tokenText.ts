@@ -2,7 +2,7 @@
 
 import { printable } from '../base/text/printable.js'
 import type { AlertData } from '../model/alert.js'
-import type { TokenData } from '../model/token.js'
+import type { TokenData } from '../model/ownFields.js'
 import { counterpartyName, shortAddress, watchName } from './phrases.js'
 
 const zeroAddress = '0x0000000000000000000000000000000000000000'

@@ -2,6 +2,7 @@
 
 import { formatAmount } from '../base/amount.js'
 import type { AlertData, FrameEvent } from '../model/alert.js'
+import { noFields } from '../model/ownFields.js'
 import { frameFacts, ofFrames } from './frames.js'
 import { isEnough } from './minimum.js'
 import { coinsOf, counterpartyName, directionInWords, shortAddress, watchName } from './phrases.js'
@@ -17,7 +18,7 @@ export const transfer: KindRecord<FrameEvent> = {
 		return isEnough(valueWei, watch) ? null : 'min_value'
 	},
 	frameTypes: ['call', 'create', 'create2', 'suicide', 'reward'],
-	schema: {},
+	own: noFields,
 	noun: 'a transfer',
 	chosen(watch, { network }) {
 		const least =

@@ -3,11 +3,12 @@
 import { formatAmount } from '../base/amount.js'
 import { printable } from '../base/text/printable.js'
 import type { Span } from '../model/chain.js'
+import { unexplainedFields } from '../model/ownFields.js'
 import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
+import { anchors } from './anchors.js'
 import { blocksOf, fact } from './fact.js'
 import { assetOf, coinsOf, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { anchors, count, digits, signedDigits, text } from './schemaPieces.js'
 import { byHeader } from './standing.js'
 
 export interface Unexplained extends AccountEvent {
@@ -53,17 +54,7 @@ export const unexplained: KindRecord<Unexplained> = {
 		}
 	},
 	frameTypes: ['balance'],
-	schema: {
-		fromBlock: { ...count, description: 'Of an unexplained balance: first block of the smallest span found.' },
-		toBlock: { ...count, description: 'Its last block.' },
-		openingWei: { ...digits, description: 'Balance before fromBlock.' },
-		closingWei: { ...digits, description: 'Balance after toBlock.' },
-		explainedWei: { ...signedDigits, description: 'What all known events moved.' },
-		differenceWei: { ...signedDigits, description: 'closing - opening - explained.' },
-		difference: { type: 'string', pattern: '^-?\\d+(\\.\\d+)?$', description: 'The same in whole coins.' },
-		endpoints: { type: 'array', items: text, description: 'Hosts that were asked.' },
-		reason: { ...text, description: 'Why it is unexplained.' },
-	},
+	own: unexplainedFields,
 	noun: 'a change of the balance that no event explains',
 	chosen: () => 'what is unexplained',
 	alarm: { rank: 1, marks: ['UNEXPLAINED'], markOf: () => 'UNEXPLAINED' },

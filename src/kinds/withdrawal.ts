@@ -1,13 +1,13 @@
 /** The consensus layer credits the watch, as listed in the header. */
 
 import type { BlockRef } from '../model/chain.js'
+import { withdrawalFields } from '../model/ownFields.js'
 import type { Announcement } from '../model/state.js'
 import { type AccountEvent, accountFacts, accountFields, ofAccount, sideOf } from './account.js'
 import { fact } from './fact.js'
 import { isEnough } from './minimum.js'
 import { coinsOf, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { digits } from './schemaPieces.js'
 import { type HeaderFacts, replacement } from './standing.js'
 
 export interface Withdrawn extends AccountEvent {
@@ -41,10 +41,7 @@ export const withdrawal: KindRecord<Withdrawn> = {
 		validatorIndex: String(event.validatorIndex),
 	}),
 	frameTypes: ['withdrawal'],
-	schema: {
-		index: { ...digits, description: 'Of a withdrawal: its number over the whole chain.' },
-		validatorIndex: { ...digits, description: 'Of a withdrawal.' },
-	},
+	own: withdrawalFields,
 	noun: 'a withdrawal from staking',
 	chosen: () => 'withdrawals from staking',
 	sentence: (data) => `${watchName(data)} received ${coinsOf(data)} as a withdrawal from staking`,

@@ -1,13 +1,11 @@
 /** Alerts, and the messages that carry them. */
 
+import { z } from 'zod'
 import type { BlockRef, FrameType } from './chain.js'
-import type { FoldedAlerts } from './folded.js'
 import type { Address, Hash } from './glossary.js'
-import type { EventKind, Kind, OwnData } from './kind.js'
-import type { TokenData, TokenEvent } from './token.js'
-import type { Direction } from './watch.js'
-
-export type Finality = 'latest' | 'safe' | 'finalized'
+import type { EventKind, Kind } from './kind.js'
+import { address, count, decimal, digits, type Fixed, hash, type OwnData, text } from './ownFields.js'
+import type { TokenEvent } from './token.js'
 
 /** An on-chain event, read from frames or from logs. */
 export type ChainEvent = FrameEvent | TokenEvent
@@ -29,85 +27,132 @@ export interface FrameEvent {
 	readonly initiator: Address | null
 }
 
-/**
- * `data` of a webhook's envelope. Every value is text or a JSON number. The fields are those of the public contract.
- */
-export interface AlertData extends Partial<OwnData> {
-	readonly id: string
-	readonly network: string
-	readonly chainId: number
-	readonly blockNumber: number
-	readonly blockHash: Hash
-	readonly blockTimestamp: string
-	readonly txHash: Hash
-	readonly txIndex: number | null
-	readonly traceAddress: readonly number[]
-	readonly kind: Kind
-	/** Without a frame: `log`, `storage`, or the kind; `balance` for an unexplained balance. */
-	readonly frameType:
-		| FrameType
-		| Exclude<Kind, EventKind | 'call' | 'request' | 'token' | 'control' | 'unexplained'>
-		| 'log'
-		| 'storage'
-	readonly category: 'external' | 'internal'
-	readonly from: string | null
-	readonly to: string
-	readonly contractAddress?: string
-	/** Sender of the transaction; absent where it is not known. */
-	readonly initiator?: string
-	/** Whether `ots_getContractCreator` names the same creator; absent where the node did not answer. */
-	readonly creatorConfirmed?: boolean
-	/** Absent for tokens. */
-	readonly valueWei?: string
-	/** Null for a token with unknown decimals. */
-	readonly value: string | null
-	/** Null for a token without a symbol. */
-	readonly asset: string | null
-	/** Only for kind `token`. */
-	readonly token?: TokenData
-	/** Operator in the ERC-1155 log; absent where it equals `from`. */
-	readonly operator?: string
-	/**
-	 * How many further flood alerts (unknown tokens, or transfers of nothing) this watch had in the block; they are not
-	 * sent.
-	 */
-	readonly more?: number
-	/** Contracts of those further alerts, at most 20. */
-	readonly moreContracts?: readonly string[]
-	/** Alerts that this one stands for, because too many deliveries to the receiver are pending; absent: none. */
-	readonly folded?: FoldedAlerts
-	/** The counterparty's address imitates another address; absent: it does not. */
-	readonly lookalike?: Lookalike
-	readonly watch: AlertWatch
-	/** Label of the counterparty, if it is watched too. */
-	readonly counterpartyLabel?: string
-	readonly direction: Direction
-	readonly finality: Finality
-	readonly detectedAt: string
-	/** Seconds from the block's timestamp to its detection. */
-	readonly lagSeconds: number
-	readonly late: boolean
-	/** Why the alert is late, in a few words; absent unless `late`. */
-	readonly lateReason?: string
-	readonly links?: { readonly tx: string; readonly from?: string; readonly to: string; readonly block: string }
+const time = z.iso.datetime()
+const link = z.url()
+
+/** Fields that every delivery of a message has. */
+export const deliveryFields = z.object({
+	deliveryId: z
+		.string()
+		.regex(/^[^.]+$/)
+		.describe('Equals the header webhook-id; the same over retries and restarts.'),
+	test: z.literal(true).exactOptional().describe('Only in samples sent by `test-send`.'),
+	insteadOf: text
+		.exactOptional()
+		.describe('Receiver that did not accept this message, where a fallback is sent it instead.'),
+})
+
+const networkFields = {
+	network: text.describe('Name from the settings.'),
+	chainId: count.describe('0 in samples only, which are on no chain.'),
 }
 
+const direction = z.enum(['in', 'out', 'self'])
+
+const foldedFields = z.object({
+	count: count.describe('How many, without this one.'),
+	fromBlock: count,
+	toBlock: count,
+	sums: z.array(
+		z.object({
+			direction,
+			asset: text.nullable().describe('Null: unknown tokens, which share a sum, and alerts without an amount.'),
+			contract: address.exactOptional().describe('Of a known token.'),
+			count,
+			amountRaw: text.nullable().describe('In the smallest unit.'),
+			amount: text.nullable().describe('In whole coins or tokens; null for tokens with ids.'),
+		}),
+	),
+})
+
+/** Fields that an alert of any kind may have. */
+export const alertFields = z.object({
+	id: text as z.ZodType<string>,
+	...networkFields,
+	blockNumber: count.describe('The block.'),
+	blockHash: hash.describe('Its hash.'),
+	blockTimestamp: time.describe('Its time, as all times in ISO 8601 and UTC.'),
+	txHash: hash.describe('The transaction; the block for what belongs to none (a reward, a withdrawal, a balance).'),
+	txIndex: count.nullable().describe('Its place in the block, from 0; null: no transaction.'),
+	traceAddress: z.array(count).describe('Path of the frame from the root call; empty for the root.'),
+	kind: text as unknown as z.ZodType<Kind>,
+	frameType: text as unknown as z.ZodType<AlertFrameType>,
+	category: z.enum(['external', 'internal']).describe('`external` for the root call, else `internal`.'),
+	from: address.nullable().describe('EIP-55 spelling; null for a reward.'),
+	to: address.describe('EIP-55 spelling.'),
+	initiator: address
+		.exactOptional()
+		.describe(
+			'Who sent the transaction, where known. Another account may start a payment out of a contract; out of a plain ' +
+				'address it means a used key or delegation.',
+		),
+	valueWei: digits.exactOptional().describe('Exact; absent for tokens.'),
+	value: decimal.nullable().describe('In whole coins or tokens, exact; null where the decimals are not known.'),
+	asset: text.nullable().describe('Symbol of the coin or token; null for a token that has none.'),
+	lookalike: z
+		.object({
+			of: address,
+			label: text.nullable(),
+			prefix: count.describe('Hex digits that agree at the front.'),
+			suffix: count.describe('Hex digits that agree at the end.'),
+		})
+		.exactOptional()
+		.describe(
+			'The other side imitates an address that the watch has paid, or a watch: `of`, `label`, and how many hex ' +
+				'digits agree at the front (`prefix`) and the end (`suffix`).',
+		),
+	watch: z
+		.object({
+			address,
+			label: text.nullable(),
+			tags: z.array(text),
+			watchlist: text.describe('Name of the file.'),
+		})
+		.describe('The watch: `address`, `label`, `tags`, `watchlist`.'),
+	counterpartyLabel: text.exactOptional().describe('Label of the other side, where that is watched too.'),
+	direction: direction.describe('`in`, `out` or `self`, seen from the watch.'),
+	finality: z
+		.enum(['latest', 'safe', 'finalized'])
+		.describe(
+			'`latest` may leave the chain, `finalized` does not. To pay out on alerts, set `confirmations: finalized`.',
+		),
+	detectedAt: time.describe('When it was seen.'),
+	lagSeconds: z.number().min(0).describe('From the block to its detection.'),
+	late: z
+		.boolean()
+		.describe(
+			'True after a pause, from a backfill, found by the second look, or brought in by a reorganisation: look at ' +
+				'`blockTimestamp`.',
+		),
+	lateReason: text.exactOptional().describe('Why it is late.'),
+	folded: foldedFields
+		.exactOptional()
+		.describe(
+			'Under a flood (5,000 wait for a receiver): the `count` of alerts that this one replaces, with `fromBlock`, ' +
+				'`toBlock` and `sums`.',
+		),
+	links: z
+		.object({ tx: link, from: link.exactOptional(), to: link, block: link })
+		.exactOptional()
+		.describe('`tx`, `from`, `to` and `block` at the `explorer`, where one is set.'),
+})
+
+/** Without a frame: `log`, `storage`, or the kind; `balance` for an unexplained balance. */
+type AlertFrameType =
+	| FrameType
+	| Exclude<Kind, EventKind | 'call' | 'request' | 'token' | 'control' | 'unexplained'>
+	| 'log'
+	| 'storage'
+
+type Common = Fixed<z.infer<typeof alertFields>>
+/** `data` of a webhook's envelope. Every value is text or a JSON number. */
+export interface AlertData extends Common, Partial<OwnData> {}
+export type Finality = AlertData['finality']
 /** The address that another one imitates: a payee of the watch, or another watched address. */
-export interface Lookalike {
-	/** The imitated address, with its EIP-55 checksum. */
-	readonly of: string
-	readonly label: string | null
-	/** Number of equal hex digits at the front and at the end. */
-	readonly prefix: number
-	readonly suffix: number
-}
-
-export interface AlertWatch {
-	readonly address: string
-	readonly label: string | null
-	readonly tags: readonly string[]
-	readonly watchlist: string
-}
+export type Lookalike = NonNullable<AlertData['lookalike']>
+/** Alerts of one watch that its first alert stands for, because too many deliveries to the receiver are pending. */
+export type FoldedAlerts = NonNullable<AlertData['folded']>
+export type FoldedSum = FoldedAlerts['sums'][number]
 
 export type AlertType = `alert.${Kind}`
 
@@ -140,12 +185,7 @@ export interface Message {
 	readonly data: MessageData
 }
 
-export type MessageData = MessageContent & {
-	readonly deliveryId: string
-	readonly test?: true
-	/** In a message to a fallback: name of the receiver that refused it for good. */
-	readonly insteadOf?: string
-}
+export type MessageData = MessageContent & Fixed<z.infer<typeof deliveryFields>>
 
 export type MessageContent = AlertData | DigestData | SystemData | UndeliveredData
 
@@ -167,43 +207,42 @@ export interface DigestedAlert {
  * `data` of `system.stalled`, `system.gap`, `system.refused` and `system.recovered`. For a gap and its recovery it
  * names the blocks that could not be read.
  */
-export interface SystemData {
-	readonly id: string
-	readonly network: string
-	readonly chainId: number
-	readonly checkpoint: number | null
-	readonly head: number | null
-	/** One sentence for people. */
-	readonly reason: string
-	/** For a gap: its first and last block, both included. */
-	readonly fromBlock?: number
-	readonly toBlock?: number
-	/** For a gap: when the operator accepted that these blocks stay unread, ISO 8601; absent: not accepted. */
-	readonly acceptedAt?: string
-	/** Only in `system.recovered`. `refused`: the watchlists are valid again. Absent: a stall or a gap ended. */
-	readonly ends?: 'refused'
-}
+export const systemFields = z.object({
+	id: text,
+	...networkFields,
+	checkpoint: z.int().nullable().describe('Last block scanned.'),
+	head: z.int().nullable(),
+	reason: text.describe('One sentence.'),
+	fromBlock: count.exactOptional().describe('Of a gap, and of its end: first block that could not be read.'),
+	toBlock: count.exactOptional().describe('Its last block.'),
+	acceptedAt: time.exactOptional().describe('Of a gap: when a person accepted that these blocks may stay unread.'),
+	ends: z
+		.literal('refused')
+		.exactOptional()
+		.describe('Of a recovery: the watchlists are right again. Absent: a stall is over, or a gap was read.'),
+})
+export type SystemData = Fixed<z.infer<typeof systemFields>>
 
 /**
  * `data` of `system.undelivered`, and of the `system.recovered` that ends it: a receiver accepts nothing, or refuses
  * some messages. Sent to that receiver's fallback.
  */
-export interface UndeliveredData {
-	readonly id: string
-	readonly receiver: string
-	/** The mail address concerned; null where the message concerns the whole receiver. */
-	readonly recipient: string | null
-	/**
-	 * `parked`: the receiver refuses messages, which wait and are sent to you too. `dead`: some messages were given up;
-	 * each of them follows in a delivery of its own. `failing`: attempts have failed for minutes; deliveries are pending
-	 * and retried.
-	 */
-	readonly state: 'parked' | 'dead' | 'failing'
-	/** Deliveries to the receiver that are in this state, or wait because of it, when the message is made. */
-	readonly count: number
-	/** What the receiver answered, without secrets; in a recovery, the outcome. */
-	readonly reason: string
-	/** ISO 8601 UTC. */
-	readonly since: string
-	readonly ends?: 'undelivered'
-}
+export const undeliveredFields = z.object({
+	id: text,
+	receiver: text.describe('Name from the settings.'),
+	recipient: text.nullable().describe('Mail address, where it is about one of several.'),
+	state: z
+		.enum(['parked', 'dead', 'failing'])
+		.describe(
+			'parked: refused, kept and tried again, and each sent to the fallback too; dead: given up, each sent there; ' +
+				'failing: every attempt has failed for five minutes, and its deliveries are kept and retried.',
+		),
+	count: count.describe('Deliveries in that state.'),
+	reason: text.describe('What the other side says.'),
+	since: time,
+	ends: z
+		.literal('undelivered')
+		.exactOptional()
+		.describe('Of a recovery: nothing is left of what the receiver refused.'),
+})
+export type UndeliveredData = Fixed<z.infer<typeof undeliveredFields>>

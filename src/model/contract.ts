@@ -2,7 +2,7 @@
 
 import type { BlockRef } from './chain.js'
 import type { Address, Hash, Hex } from './glossary.js'
-import type { SlotChange } from './kind.js'
+import type { SlotChange } from './ownFields.js'
 
 /** A watch that has code. */
 export interface Contract {

@@ -91,21 +91,3 @@ export interface TokenEvent {
 	/** A `BlockRef`. */
 	readonly block: { readonly number: bigint; readonly hash: Hash }
 }
-
-/** Token fields of an alert; amounts and ids are decimal text. */
-export interface TokenData {
-	readonly standard: TokenStandard
-	readonly address: string
-	/** The operator's symbol for a known token; else the contract's own, sanitised, or null. */
-	readonly symbol: string | null
-	readonly decimals: number | null
-	/** Whether the operator has named this token. */
-	readonly known: boolean
-	readonly amountRaw: string
-	/** Null where the decimals are unknown. */
-	readonly amount: string | null
-	/** Null for ERC-20. */
-	readonly tokenId: string | null
-	/** For an unknown token: the known token whose name it imitates; without an address, the network's coin. */
-	readonly imitates?: { readonly symbol: string; readonly address: string | null }
-}

@@ -1,12 +1,14 @@
 // docs/delivery.md says what the code does: a row that only one of them has is a failure.
 import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest'
+import type { ZodType } from 'zod'
 import { retryAfterMs } from '../../src/base/net/retryAfter.js'
+import { alert } from '../../src/config/alertSchema.js'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
-import { allKinds } from '../../src/kinds/all.js'
+import { allKinds, allRecords } from '../../src/kinds/all.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/deliveryBackoff.js'
 import { mostAlerts, mostBytes } from '../../src/notify/delivery/held/digestChunks.js'
 import { httpPolicy, judgeSmtp, judgeStatus, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
@@ -119,6 +121,20 @@ describe('the tables of docs/delivery.md', () => {
 		expect([...fields].filter((name) => !named.has(name))).toEqual([])
 	})
 
+	// After a change: npx vitest run test/docs/delivery.test.ts -u
+	test('default: the tables of fields are those of the schema', async () => {
+		const every = [['field', 'means'], ...rowsOf(alert.shape)]
+		const single = allRecords.flatMap(({ kind, own }) =>
+			rowsOf(own.shape).map((row, at) => [at === 0 ? `<a id="${kind}"></a>\`${kind}\`` : '', ...row]),
+		)
+		const filled = [
+			['fields of every alert', every],
+			['fields of single kinds', [['kind', 'field', 'means'], ...single]],
+		] as const
+		const whole = filled.reduce((all, [name, rows]) => withTable(all, name, rows), text)
+		await expect(whole).toMatchFileSnapshot(resolve(import.meta.dirname, '../../docs/delivery.md'))
+	})
+
 	test('default: every form of Retry-After is understood as it stands there', () => {
 		const nowMs = Date.parse('Fri, 20 Nov 2026 18:00:00 GMT')
 		const understood = tableOf(text, 'form', 'example').map(([, example = '']) => {
@@ -129,6 +145,25 @@ describe('the tables of docs/delivery.md', () => {
 		expect(understood).toEqual([120_000, 251_000, 1_000, 30_000])
 	})
 })
+
+function rowsOf(shape: Readonly<Record<string, unknown>>): readonly (readonly string[])[] {
+	return Object.entries(shape).map(([field, schema]) => {
+		const { description } = schema as ZodType
+		if (description === undefined) throw new Error(`${field} has no description`)
+		return [`\`${field}\``, description]
+	})
+}
+
+/** Fills the place of a table: it begins with a comment that names it. */
+function withTable(document: string, name: string, rows: readonly (readonly string[])[]): string {
+	const [head = [], ...others] = rows
+	const lines = [head, head.map(() => '---'), ...others].map((cells) =>
+		`| ${cells.join(' | ')} |`.replaceAll('|  |', '| |'),
+	)
+	const place = new RegExp(`(<!-- ${name} -->\n)[^]*?(<!-- end of the fields -->)`)
+	expect(document).toMatch(place)
+	return document.replace(place, (_, begin, end) => `${begin}\n${lines.join('\n')}\n\n${end}`)
+}
 
 /** Answers that some service means in its own way. */
 const ownAnswers: readonly Reply[] = [

@@ -5,7 +5,11 @@ import { documents, read, tablesOf, withoutFences } from './markdown.js'
 const mostWords = 80
 const mostInCell = 200
 /** Lines of single documents; all of them together have at most 1,700. */
-const mostLines: Readonly<Record<string, number>> = { 'README.md': 120, 'ARCHITECTURE.md': 120 }
+const mostLines: Readonly<Record<string, number>> = {
+	'docs/delivery.md': 330,
+	'README.md': 120,
+	'ARCHITECTURE.md': 120,
+}
 
 /** Paragraphs, items of lists and rows of tables. */
 function piecesOf(text: string): readonly string[] {

@@ -67,10 +67,10 @@ const pure = 'core kinds model errors.ts base/amount.ts base/waits/'
 const heard = 'base core model errors.ts'
 /** What a room imports besides itself: rooms, files, packages. Its row holds for its rooms without a row, too. */
 const arrows = new Map([
-	['model', ''],
+	['model', 'zod'],
 	['errors.ts', ''],
 	['base', 'node:'],
-	['kinds', 'model base/amount.ts base/text/printable.ts ox'],
+	['kinds', 'model base/amount.ts base/text/printable.ts ox zod'],
 	['core', 'kinds model errors.ts base/amount.ts'],
 	['core/events', 'core kinds model errors.ts base/amount.ts ox'],
 	['audit', pure],

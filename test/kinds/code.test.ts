@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { alertOf } from '../../src/core/alerts/alert.js'
 import type { CodeEvent } from '../../src/kinds/code.js'
-import type { SlotChange } from '../../src/model/kind.js'
+import type { SlotChange } from '../../src/model/ownFields.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { address, hash, header, indexOf, network, watch } from '../core/build.js'
 import { word } from '../support/ruledContract.js'

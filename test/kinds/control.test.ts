@@ -1,4 +1,5 @@
 // The record of kind `control`: ids, where its events are seen, what it depends on, and its words.
+
 import { describe, expect, test } from 'vitest'
 import { alertOf } from '../../src/core/alerts/alert.js'
 import { isAsAnnounced, isSeenIn } from '../../src/core/reconcile/reconcile.js'
@@ -6,6 +7,7 @@ import { recordOf } from '../../src/kinds/all.js'
 import { noAnswers } from '../../src/kinds/standing.js'
 import type { Alert } from '../../src/model/alert.js'
 import type { ControlChanged } from '../../src/model/kind.js'
+import { controlFields } from '../../src/model/ownFields.js'
 import type { Announcement } from '../../src/model/state.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { address, blockRef, hash, header, indexOf, network, watch } from '../core/build.js'
@@ -122,5 +124,5 @@ test('default: every change has words for every action', () => {
 })
 
 function changes(): readonly ControlChanged['change'][] {
-	return (recordOf('control').schema['change'] as { readonly enum: readonly ControlChanged['change'][] }).enum
+	return controlFields.shape.change.options
 }

@@ -1,5 +1,6 @@
 // A kind that exists in tests only: a transfer of exactly 7 wei. Here is all that a new kind needs: its record, and the
 // producer of its events.
+import { z } from 'zod'
 import { ofFrames } from '../../src/kinds/frames.js'
 import { coinsOf, watchName } from '../../src/kinds/phrases.js'
 import type { KindRecord } from '../../src/kinds/record.js'
@@ -22,7 +23,7 @@ export const echo: KindRecord<Echo> = {
 			KindRecord['fields']
 		>,
 	frameTypes: ['call'],
-	schema: { volume: { type: 'integer', description: 'Of an echo.' } },
+	own: z.object({ volume: z.int().describe('How loud it is.') }),
 	noun: 'an echo',
 	chosen: () => 'echoes',
 	alarm: { rank: 9, marks: ['ECHO'], markOf: () => 'ECHO' },

@@ -5,7 +5,7 @@ import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { CodeFacts, CodeReader } from '../../model/contract.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import type { SlotChange } from '../../model/kind.js'
+import type { SlotChange } from '../../model/ownFields.js'
 import { askAll, blockCall, needBlock } from '../blocks/batchedCalls.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import { gathered } from '../rpc/gathered.js'
@@ -16,7 +16,7 @@ import { mild } from './mildly.js'
 
 /** Codes in one batch; each may have 24 KiB, 48 KiB as text. */
 const MOST_CODES = 50
-/** Batches asked for at once: the header that proves one does not wait for all others, and what came before a stop stays. */
+/** Batches asked for at once: the header that proves one does not wait for all others. */
 const MOST_BATCHES = 20
 /** Addresses whose answers are kept, by block. */
 const MOST_ANSWERS = 40_000

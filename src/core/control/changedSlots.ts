@@ -1,6 +1,6 @@
 import type { Contract } from '../../model/contract.js'
 import type { Address, Hex } from '../../model/glossary.js'
-import type { SlotChange } from '../../model/kind.js'
+import type { SlotChange } from '../../model/ownFields.js'
 import { mappingSlot } from '../events/mappingSlot.js'
 import { placeOf, safeSlots, sentinel, slotPlaces } from './places.js'
 

@@ -4,7 +4,7 @@
  */
 
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import type { ControlChange } from '../../model/kind.js'
+import type { ControlChange } from '../../model/ownFields.js'
 
 /** How the 32 bytes of a place are read; what else is packed into them is left out. */
 type Shape = 'address' | 'number' | 'flag' | 'word'

@@ -1,6 +1,6 @@
 import type { ContractValues } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
-import type { ControlChange } from '../../model/kind.js'
+import type { ControlChange } from '../../model/ownFields.js'
 import { placeOf, shownValue } from './places.js'
 
 /** One value that rules a contract, and what shows it. */

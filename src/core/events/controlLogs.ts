@@ -6,7 +6,8 @@
 import * as Bytes from 'ox/Bytes'
 import * as Hash256 from 'ox/Hash'
 import type { Address, Hash } from '../../model/glossary.js'
-import type { ControlAction, ControlChange, ControlChanged } from '../../model/kind.js'
+import type { ControlAction, ControlChanged } from '../../model/kind.js'
+import type { ControlChange } from '../../model/ownFields.js'
 import type { TxLog, TxLogs } from './tokenLogs.js'
 
 /** Where a value stands: the number of the argument, from 0; or the value itself. */

@@ -5,9 +5,8 @@
  */
 
 import { formatAmount } from '../../base/amount.js'
-import type { AlertData } from '../../model/alert.js'
+import type { AlertData, FoldedAlerts, FoldedSum } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
-import type { FoldedAlerts, FoldedSum } from '../../model/folded.js'
 import { type Steps, stepItems } from '../steps.js'
 import { isAlert } from './messageKinds.js'
 import { queueOf } from './queue.js'

@@ -5,8 +5,15 @@ import { isAlert, isDigest, isUndelivered } from '../../core/outbox/messageKinds
 import { isImitation } from '../../core/outbox/urgency.js'
 import { recordOf } from '../../kinds/all.js'
 import { watchName } from '../../kinds/phrases.js'
-import type { AlertData, DigestData, DigestedAlert, Message, SystemData, UndeliveredData } from '../../model/alert.js'
-import type { FoldedAlerts } from '../../model/folded.js'
+import type {
+	AlertData,
+	DigestData,
+	DigestedAlert,
+	FoldedAlerts,
+	Message,
+	SystemData,
+	UndeliveredData,
+} from '../../model/alert.js'
 import { marks, marksOf } from './alarms.js'
 
 /** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */

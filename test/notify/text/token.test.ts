@@ -1,7 +1,7 @@
 // What is said of a token: the operator's word stands alone, anybody else's in quotes and with its contract.
 import { describe, expect, test } from 'vitest'
 import type { AlertData } from '../../../src/model/alert.js'
-import type { TokenData } from '../../../src/model/token.js'
+import type { TokenData } from '../../../src/model/ownFields.js'
 import { composeMessage } from '../../../src/notify/text/message.js'
 import { chatText } from '../../../src/notify/webhook/formats/chat.js'
 import { alertData, messageOf, payer, treasury } from '../samples.js'
