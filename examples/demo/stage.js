@@ -2,7 +2,7 @@
 import { execFile, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync, rmSync } from 'node:fs'
-import { copyFile, mkdir, mkdtemp, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { constants, tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -17,8 +17,11 @@ const PATIENCE_MS = 60_000
 /** Set, so that the node estimates nothing and takes transactions that are meant to fail. */
 const GAS = 3_000_000
 
-/** `watchlist`: its text. `prepare(rpc)`: what is on the chain before the program starts. */
-export async function openStage(watchlist, prepare = async () => {}) {
+/**
+ * `watchlist`: its text. `prepare(rpc)`: what is on the chain before the program starts. `more`: lines below the
+ * receivers of tracewatch.yaml.
+ */
+export async function openStage(watchlist, prepare = async () => {}, more = '') {
 	if (!existsSync(cli)) fail('The program is not built. Run `npm ci` first.')
 	const folder = await mkdtemp(join(tmpdir(), 'tracewatch-demo-'))
 	const running = []
@@ -62,7 +65,8 @@ export async function openStage(watchlist, prepare = async () => {}) {
 	await mkdir(join(folder, 'watchlists'))
 	await writeFile(join(folder, 'watchlists/local.yaml'), watchlist)
 	const config = join(folder, 'tracewatch.yaml')
-	await copyFile(new URL('tracewatch.yaml', import.meta.url), config)
+	const settings = await readFile(new URL('tracewatch.yaml', import.meta.url), 'utf8')
+	await writeFile(config, settings.replace('watchlists: watchlists\n', `${more}watchlists: watchlists\n`))
 	start(process.execPath, [cli, 'run', '-c', config], {
 		DEMO_RPC_URL: rpcUrl,
 		DEMO_SMTP_URL: receivers.smtpUrl,
