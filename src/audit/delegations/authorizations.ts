@@ -47,7 +47,7 @@ export function blocksToAsk(
 export interface SignedReading {
 	readonly accounts: Accounts
 	readonly log: Log
-	/** Called with each block whose delegations could not be determined. */
+	/** Called with each block whose delegations could not all be determined. */
 	readonly onUncovered: (block: bigint) => void
 }
 
@@ -73,11 +73,10 @@ export async function signedInBlock(
 		{ block: number, left },
 		'a block has more authorisations than are read: the code of the watches is compared',
 	)
+	// The code after the block does not show what was set and taken back within it.
+	onUncovered(number)
 	const changed = await changedCodes(block, [...watches.keys()].filter(has), accounts, signal)
-	if (changed === null) {
-		onUncovered(number)
-		log.warn({ block: number, left }, 'a block is not covered for delegations')
-	}
+	if (changed === null) log.warn({ block: number, left }, 'a block is not covered for delegations')
 	return signed.length > 0 || changed?.length ? { block, signed, changed: changed ?? [] } : null
 }
 

@@ -12,8 +12,7 @@ export interface SourceChoice {
 
 /** What a probe may ask of an endpoint. */
 export function probeSettingOf({ setting, isPrivate }: SourceChoice): ProbeSetting {
-	if (!isPrivate) return setting
-	return setting === 'debug_traceBlockByNumber' ? 'whole blocks by debug' : 'whole blocks'
+	return isPrivate && setting !== 'debug_traceBlockByNumber' ? 'whole blocks' : setting
 }
 
 /**

@@ -81,7 +81,7 @@ export async function readAuthorisations(
 	return found
 }
 
-/** The authorisations of one transaction for this chain that have a valid signer. Throws RpcError. */
+/** The authorisations of one transaction for this chain that have a valid signer, however many. Throws RpcError. */
 export async function readSigned(
 	rpc: Rpc,
 	{ chainId, signers }: SigningChain,
@@ -90,7 +90,7 @@ export async function readSigned(
 ): Promise<readonly Signed[]> {
 	const tx = await rpc.call('eth_getTransactionByHash', [txHash], signal)
 	if (!isObject(tx) || !Array.isArray(tx.authorizationList)) return []
-	const signatures = signers.reading()
+	const signatures = signers.reading(tx.authorizationList.length)
 	const signed: Signed[] = []
 	for (const [at, entry] of (tx.authorizationList as readonly unknown[]).entries()) {
 		const tuple = tupleIn(entry, chainId)

@@ -14,8 +14,8 @@ export interface Tuple extends Pick<Signed, 'delegate' | 'chainId' | 'nonce'> {
 }
 
 export interface Signers {
-	/** Starts a reading with its own allowance: at most `mostRecovered` signers are recovered. */
-	reading(): SignerReading
+	/** Starts a reading. `most`: how many signers it recovers at most. Default: 1,000. */
+	reading(most?: number): SignerReading
 }
 
 export interface SignerReading {
@@ -53,7 +53,7 @@ export function tupleIn(entry: unknown, chainId: number): Tuple | null {
 export function createSigners(recover?: Recover): Signers {
 	const known = new Map<string, Address | null>()
 	return {
-		reading() {
+		reading(most = mostRecovered) {
 			let recovered = 0
 			return {
 				async signerOf(tuple) {
@@ -61,7 +61,7 @@ export function createSigners(recover?: Recover): Signers {
 					const key = [to, chainId, nonce, r, s, yParity].join(' ')
 					const before = known.get(key)
 					if (before !== undefined) return before
-					if (recovered >= mostRecovered) return undefined
+					if (recovered >= most) return undefined
 					recovered++
 					if (recovered % RECOVERED_AT_ONCE === 0) await nextSlice()
 					const signer = (recover ?? (await loaded()))(tuple)

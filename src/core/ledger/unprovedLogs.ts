@@ -54,8 +54,8 @@ const BLANK =
 const UNREAD = 'one endpoint has given them, and their headers do not rule it out; a second endpoint proves such blocks'
 const ONCE = 'no endpoint gives it again, most often since the node has pruned it; what was sent of it stands'
 const UNCOVERED =
-	'it has more authorisations (EIP-7702) than are read, or they could not be read, and the code of the watches could ' +
-	'not be compared: look at the code of the watches with an explorer'
+	'it has more authorisations (EIP-7702) than are read, or they could not be read: at most what the code of the ' +
+	'watches shows after it is reported; look at its transactions, and at the code of the watches, with an explorer'
 const UNJUDGED = 'a transaction in which a watch ran code of others could not be read: look at it with an explorer'
 const UNKNOWN =
 	'their receipts were read whole, but their headers name them in no way that this version knows; look for a newer one'

@@ -2,7 +2,7 @@
 import { privateKeyToAccount } from 'viem/accounts'
 import { expect, test } from 'vitest'
 import type { Rpc } from '../../../src/chain/rpc/rpc.js'
-import { readAuthorisations } from '../../../src/chain/state/delegates.js'
+import { readAuthorisations, readSigned } from '../../../src/chain/state/delegates.js'
 import { readAuthorizations } from '../../../src/chain/state/readAuthorizations.js'
 import { createSigners } from '../../../src/chain/state/signers.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
@@ -71,6 +71,14 @@ test('behavior: of a block full of them 1,000 signers are recovered, and it says
 	expect(signed).toHaveLength(1)
 	expect(left).toBe(502)
 	expect(recoveries()).toBe(1_000)
+})
+
+test('behavior: of one transaction every signer is recovered', async () => {
+	const { signers } = counting()
+	const authorizationList = [...Array.from({ length: 1_500 }, (_, n) => junk(n)), { ...junk(0), r: word(1) }]
+	const rpc = { endpoint: 'here', call: async () => ({ authorizationList }) } as unknown as Rpc
+	const signed = await readSigned(rpc, { chainId: 1, signers }, word(7) as Hash, new AbortController().signal)
+	expect(signed).toMatchObject([{ at: 1_500, authority: address }])
 })
 
 test('behavior: what cannot hold on this chain, and what stands there again, costs no recovery', async () => {
