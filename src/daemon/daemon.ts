@@ -20,7 +20,7 @@ import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
 import { createFailingReceivers } from './health/failingReceivers.js'
-import { createHealth } from './health/health.js'
+import { createHealth, type Health, unknownHeads } from './health/health.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
@@ -76,11 +76,13 @@ async function runUntil(
 	const { networks, receivers, watches, statePlace } = config
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
 	let opened: Parts | null = null
+	let judge: (() => Promise<Health>) | null = null
 	const metrics = createMetrics({
 		version,
 		networks: networks.map(({ name }) => name),
 		receivers: receivers.map(({ name }) => name),
 		summary: async () => (await opened?.store.summary()) ?? noSummary,
+		unknown: async () => unknownHeads(await judge?.()),
 	})
 	const front = createFront({ ...options, metrics })
 	const startedAtMs = Date.now()
@@ -126,6 +128,7 @@ async function runUntil(
 			isRefused: () => inEffect.isRefused,
 			isConfigChanged: () => inEffect.isConfigChanged,
 		})
+		judge = health
 		// Only a folder needs the control channel: with a database, commands write to the state themselves.
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))

@@ -66,6 +66,8 @@ export interface MetricsOptions {
 	readonly version: string
 	/** Source of the pending, held, parked and dead deliveries, and of the checkpoints before the first poll. */
 	readonly summary: () => Promise<StateSummary>
+	/** The networks of which the head, or how far it is, is not known now. Default: none. */
+	readonly unknown?: () => Promise<{ readonly heads: readonly string[]; readonly lags: readonly string[] }>
 	/** The configured names; their counters start at 0. Default: none. */
 	readonly networks?: readonly string[]
 	readonly receivers?: readonly string[]
@@ -74,7 +76,7 @@ export interface MetricsOptions {
 }
 
 export function createMetrics(options: MetricsOptions): Metrics {
-	const { version, summary, process: own = true, networks = [], receivers: configured = [] } = options
+	const { version, summary, unknown, process: own = true, networks = [], receivers: configured = [] } = options
 	const registry = new Registry()
 	const registers = [registry]
 	if (own) collectDefaultMetrics({ register: registry })
@@ -84,8 +86,14 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		new Counter({ name: `tracewatch_${name}`, help, labelNames, registers })
 
 	const checkpoint = gauge('checkpoint_block', 'Last block scanned.', ['network'])
-	const head = gauge('head_block', 'Newest block that the endpoint knew at the last poll.', ['network'])
-	const lag = gauge('lag_blocks', 'Blocks that should be scanned and are not yet: target less checkpoint.', ['network'])
+	const head = gauge(
+		'head_block',
+		'Newest block that the endpoint knew at the last poll; absent while it is unknown.',
+		['network'],
+	)
+	const lag = gauge('lag_blocks', 'Blocks due and not yet scanned: target less checkpoint; absent while unknown.', [
+		'network',
+	])
 	const lastPoll = gauge('last_poll_timestamp_seconds', 'When a poll last ended well.', ['network'])
 	const stalled = gauge('stalled', '1 while the checkpoint does not move though it should.', ['network'])
 	const watches = gauge('watches', 'Watches in effect.', ['network'])
@@ -234,6 +242,9 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		stalled: (network, is) => stalled.set({ network }, is ? 1 : 0),
 		async text() {
 			await readState()
+			const { heads = [], lags = [] } = (await unknown?.()) ?? {}
+			for (const network of heads) head.remove({ network })
+			for (const network of lags) lag.remove({ network })
 			return registry.metrics()
 		},
 		contentType: registry.contentType,

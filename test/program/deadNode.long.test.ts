@@ -85,6 +85,15 @@ async function healthOf(running: Running) {
 	const origin = `http://127.0.0.1:${String(port)}`
 	return {
 		page: async () => (await fetch(`${origin}/`)).text(),
+		/** The networks of which a metric gives the head, and those of which one gives the lag. */
+		async metrics() {
+			const text = await (await fetch(`${origin}/metrics`)).text()
+			const of = (name: string) =>
+				[...text.matchAll(new RegExp(`^tracewatch_${name}\\{network="(\\w+)"\\} \\d`, 'gm'))]
+					.map(([, network]) => network)
+					.toSorted()
+			return { heads: of('head_block'), lags: of('lag_blocks') }
+		},
 		async health() {
 			const answer = await fetch(`${origin}/healthz`)
 			const body = JSON.parse(await answer.text())
@@ -97,9 +106,10 @@ async function healthOf(running: Running) {
 }
 
 test('error: an endpoint that is dead for a minute is degraded everywhere, and its head is unknown', async () => {
-	const { node, here, endpoint, pass, status, health, page } = await site(kinds)
+	const { node, here, endpoint, pass, status, health, page, metrics } = await site(kinds)
 	// One has never answered: that is not said at once.
 	expect(await health()).toMatchObject({ code: 200, ill: [] })
+	expect(await metrics()).toEqual({ heads: kinds.toSorted(), lags: kinds.toSorted() })
 
 	for (const name of kinds) endpoint(name).next = () => cases[name].fault
 	await endpoint('killed').close()
@@ -117,6 +127,8 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 	const all = { code: 503, status: 'degraded', ill: dead, unknown: dead, traceless: true }
 	await expect.poll(seen, { timeout: 5_000 }).toEqual(all)
 	expect(await page()).toMatch(/<title>Degraded/)
+	for (const named of Object.values(await metrics()))
+		expect(named.filter((one) => dead.includes(one ?? ''))).toEqual([])
 	const line = () => existsSync(join(here.folder, 'line')) && readFileSync(join(here.folder, 'line'), 'utf8')
 	const [{ code, stdout }, { stdout: words }] = await Promise.all([
 		status('--json'),
@@ -139,6 +151,9 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 	// What answers again is well.
 	endpoint('errors').next = () => null
 	await expect.poll(async () => (await health()).well, { timeout: 5_000 }).toContain('errors')
+	await expect
+		.poll(metrics)
+		.toMatchObject({ heads: expect.arrayContaining(['errors']), lags: expect.arrayContaining(['errors']) })
 })
 
 test('error: a node that is polled hourly is degraded after two hours, and unknown beside a dead daemon', async () => {
@@ -169,12 +184,13 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 		'watchlists/a.yaml': `network: local\nreceivers: [hook]\nwatches: [{address: "${treasury}"}]\n`,
 	})
 	const running = here.start(['run'])
-	const { health, page } = await healthOf(running)
+	const { health, page, metrics } = await healthOf(running)
 	await polled(running)
 	await expect.poll(async () => (await health()).networks[0]?.head).toBe(20)
 
 	endpoint.lagBlocks = 17n
 	await expect.poll(health, { timeout: 5_000 }).toMatchObject({ code: 503, ill: ['local'], networks: [{ head: 3 }] })
+	expect(await metrics()).toMatchObject({ lags: [] })
 	const sentence =
 		'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
 	const { code, stdout } = await here.run(['status'])

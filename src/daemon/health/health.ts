@@ -99,6 +99,18 @@ export function createHealth({
 	}
 }
 
+/** The networks of which the head is not known now, and those of which the lag is not. */
+export function unknownHeads(health: Pick<Health, 'networks'> | undefined) {
+	const namesOf = (isUnknown: (one: NetworkHealth) => boolean) =>
+		(health?.networks ?? []).filter(isUnknown).map(({ network }) => network)
+	return {
+		heads: namesOf(({ headUnknownSince }) => headUnknownSince !== undefined),
+		lags: namesOf(
+			({ headUnknownSince, isBehindCheckpoint = false }) => headUnknownSince !== undefined || isBehindCheckpoint,
+		),
+	}
+}
+
 const bySeverity = ['stalled', 'degraded', 'gap', 'undelivered', 'refused'] as const
 
 /** No fault: what is in effect goes on. */
