@@ -1,4 +1,4 @@
-import { isOpen } from '../core/gaps.js'
+import { isAccepted, isOpen } from '../core/gaps.js'
 import { closes, movementBetween, movementsOf, sumsOf, withPostings } from '../core/ledger/books.js'
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
@@ -6,7 +6,6 @@ import type { Finding } from '../kinds/list.js'
 import type { Accounts, Posting, Witness } from '../model/books.js'
 import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Chain } from '../model/ports.js'
-import type { Gap } from '../model/state.js'
 import { balanceDisagreement } from './balanceDisagreement.js'
 import { blockAgain, replaced } from './blocks.js'
 import { paidIn, postingCandidates } from './postingCandidates.js'
@@ -20,12 +19,12 @@ export interface Suspect extends Scanned {
 	readonly to: BlockRef
 	/** Balance after block `to`. */
 	readonly closingWei: bigint
-	/** Blocks that no source could give. Their movements are unknown, and they are not asked for here. */
-	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Whether receipts are known, or were observed, to state the full cost of a transaction on this chain. */
 	readonly feesAreKnown: boolean
 	/** Whether an unreachable endpoint was retried often enough; the answers of the others then decide. */
 	readonly isHeardEnough?: boolean
+	/** Whether this is the only attempt: the book cannot wait for a gap. */
+	readonly isFinal?: boolean
 	/** Announcements in the blocks to examine. */
 	readonly announced: Announced
 	/** Host whose frames were announced. Absent: unknown. */
@@ -177,6 +176,12 @@ export async function bisectDifference(
 			const doubt = best.contradictions === 0 ? null : await doubtOf(best.witness, lo, hi, block)
 			witnessed.push({ ...best.witness, address, refutes: doubt === null })
 			if (doubt !== null) unproved.push({ ...span, why: doubt })
+			return
+		}
+		if (isGap && !isAccepted(gap)) {
+			const why = `block ${hi.number} is a gap, and what moved in it is not known until it is read`
+			if (suspect.isFinal !== true) throw new RpcError(why, { kind: 'no-data', endpoint: '' })
+			unproved.push({ ...span, why })
 			return
 		}
 		findings.push(...paidIn(postings, block))

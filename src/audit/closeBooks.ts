@@ -1,4 +1,5 @@
 import { nextSlice } from '../base/waits/slices.js'
+import { isAccepted, isOpen } from '../core/gaps.js'
 import { closedAt, closes, deferred, type Movement, still } from '../core/ledger/books.js'
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
@@ -169,7 +170,10 @@ export async function closeBooks(
 			const book = draft.get(address)
 			if (book === null) {
 				closeAt(address, ref, balances, movement)
-			} else if (waiting.has(address)) {
+			} else if (
+				waiting.has(address) ||
+				(!isFinal && failedLooks.has(address) && waitsFor(gaps.get(book.block + 1n)))
+			) {
 				draft.set(address, deferred(book, movement, ref.number))
 			} else if (closes(book.balanceWei + book.movedWei, movement, closingWei)) {
 				feesAreKnown ||= movement.posted[0] < 0n
@@ -185,7 +189,17 @@ export async function closeBooks(
 				const isOver = ({ looks: most, ms }: typeof VAIN) =>
 					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
 				const patience = { mayWait: !isFinal && !isOver(VAIN), isHeardEnough: isFinal || runsOnce || isOver(UNHEARD) }
-				const suspect = { address, book, to: ref, closingWei, endsEarly: true, ...patience, ...scanned, ...reading }
+				const suspect = {
+					address,
+					book,
+					to: ref,
+					closingWei,
+					endsEarly: true,
+					isFinal,
+					...patience,
+					...scanned,
+					...reading,
+				}
 				const closer = mayLook ? await tryBisecting(suspect, ports, signal) : null
 				if (closer === null && isFinal) {
 					const [fromBlock, toBlock] = [Number(book.block + 1n), Number(ref.number)]
@@ -229,6 +243,11 @@ export async function closeBooks(
 		}
 	}
 	return { unproved: [...unproved, ...lateOnes(openedLate, part.span.to)], closed, feesAreKnown }
+}
+
+/** Whether the gap after a book's last block keeps it open. */
+function waitsFor(gap: Gap | undefined): boolean {
+	return gap !== undefined && isOpen(gap) && !isAccepted(gap)
 }
 
 /** The key of an address at a block. */
