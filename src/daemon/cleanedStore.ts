@@ -36,8 +36,7 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 	})
 	const resolution = (one: Resolution): Resolution => {
 		if ('error' in one) return { ...one, error: fit(one.error) }
-		if (one.result === 'delivered') return one.answer === undefined ? one : { ...one, answer: fit(one.answer) }
-		return one.result === 'split' ? { ...one, into: one.into.map((part) => delivery(part)) } : one
+		return one.result === 'delivered' && one.answer !== undefined ? { ...one, answer: fit(one.answer) } : one
 	}
 	return {
 		...store,
@@ -48,7 +47,6 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 				resolutions.map(resolution),
 				post?.map((one) => delivery(one)),
 			),
-		merge: async (ids, digest) => await store.merge(ids, delivery(digest)),
 	}
 
 	/**

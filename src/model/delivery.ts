@@ -1,16 +1,14 @@
 /** A message on its way to a receiver. */
 import type { Message } from './alert.js'
 
+/** `pending`: until it is delivered or dead. `dead`: given up, and kept. */
+export type DeliveryStatus = 'pending' | 'dead'
+
 /**
- * `pending`: until it is delivered or dead. `held`: kept back by a digest rule, later released with others. `dead`:
- * given up, and kept.
+ * As operators are shown it. `held`: pending, and waits for a digest. `parked`: pending, and its receiver refuses
+ * everything; one message is tried after each pause.
  */
-export type DeliveryStatus = 'pending' | 'held' | 'dead'
-
-/** As operators are shown it. `parked`: its receiver refuses everything; one message is tried after each pause. */
-export type ShownStatus = DeliveryStatus | 'parked'
-
-export type HeldBy = 'digest'
+export type ShownStatus = DeliveryStatus | 'held' | 'parked'
 
 /**
  * Why an attempt failed, for code to compare; the reason in words is for people and quotes the receiver. Two failures
@@ -71,8 +69,8 @@ export interface Delivery {
 	readonly lastErrorCode?: ReasonCode
 	/** Present once the receiver refused it, or rested before it was tried; its fallback was sent the message then. */
 	readonly refused?: Refused
-	/** Only while `held`. */
-	readonly heldBy?: HeldBy
+	/** Time of the digest that it is sent in; those of one queue with the same time are sent together. */
+	readonly digestAtMs?: number
 	/**
 	 * Lowest rank (`urgency.ts`) that this delivery may have: an alert that is announced again must not overtake the
 	 * retraction of the earlier one. Absent: the rank of its message.
@@ -105,10 +103,8 @@ export type Resolution =
 			/** Nothing was sent: the number of attempts stays. */
 			readonly untried?: true
 	  }
-	/** Not tried: held until then, or until the operator releases it. */
-	| { readonly id: string; readonly result: 'held'; readonly by: HeldBy; readonly untilMs: number }
-	/** Replaced by these deliveries, in this order; ids that exist already are not added again. */
-	| { readonly id: string; readonly result: 'split'; readonly into: readonly Delivery[] }
+	/** Due then, in the digest of that time or alone; the number of attempts stays. */
+	| { readonly id: string; readonly result: 'wait'; readonly as: 'digest' | 'alone'; readonly untilMs: number }
 
 /** Result of one attempt. */
 export type Outcome =

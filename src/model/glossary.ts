@@ -20,11 +20,10 @@
  * - receiver: where alerts go. Delivery: alert × receiver (× recipient of a mail), with its attempts.
  * - queue: the deliveries of one receiver and recipient, sent in order.
  * - sent: handed to the receiver, at least once. Delivered: accepted by the receiver.
- * - deferred: kept back by a digest rule; the public status is `held`.
+ * - held: pending until the time of a digest, and then sent in one message with the others of that time.
  * - paused: a receiver that refuses everything, tried with one message a pause; what waits is shown as `parked`.
  * - dead letter: a delivery that was given up and is kept, `dead`.
  * - unconfigured: a receiver that the configuration no longer names.
- * - split: a refused digest, replaced by its alerts.
  *
  * What does it
  * - poll: one run from the checkpoint to the target. Poll session: the progress of a poll. Network poller: polls one

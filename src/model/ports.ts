@@ -122,17 +122,12 @@ export interface Store {
 	post(deliveries: readonly Delivery[]): Promise<void>
 	/**
 	 * Claims what can be tried now: from each queue that is not claimed, up to `perQueue` pending deliveries in sending
-	 * order (`urgency.ts`), up to the first that is not due, then those beside the queue that are due
-	 * (`core/outbox/waiting.ts`). They stay claimed until resolved or released.
+	 * order (`urgency.ts`), up to the first that is not due and does not wait for a digest, then those beside the queue
+	 * that are due (`core/outbox/waiting.ts`). They stay claimed until resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as by `post()`. */
 	resolve(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
-	/**
-	 * Replaces held deliveries by one digest, in the place of the first. Resolves to false, and changes nothing, when one
-	 * of them is no longer held.
-	 */
-	merge(ids: readonly string[], digest: Delivery): Promise<boolean>
 	/** Releases claimed deliveries without an attempt. */
 	release(ids: readonly string[]): Promise<void>
 	/** When the next pending, unclaimed delivery is due; null when there is none. */
@@ -142,7 +137,7 @@ export interface Store {
 
 	/** In order of posting; restricted to one status or one queue where given. */
 	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
-	/** Deliveries that wait beside one queue (`core/outbox/waiting.ts`), in sending order. */
+	/** Deliveries that wait beside one queue or for its digest (`core/outbox/waiting.ts`), in sending order. */
 	aside(queue: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
 	/**
 	 * Makes deliveries due at `atMs`, whatever their status; a held one is then sent alone. Resolves to the number found.
@@ -155,7 +150,7 @@ export interface Store {
 	 */
 	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
 	summary(): Promise<StateSummary>
-	/** Number of pending, held or parked deliveries about a network, by receiver. */
+	/** Number of pending deliveries about a network, by receiver. */
 	waiting(network: string): Promise<ReadonlyMap<string, number>>
 	close(): Promise<void>
 }

@@ -53,7 +53,7 @@ function watchesIn(message: Message) {
 type Found = Awaited<ReturnType<typeof deliveryPage>>
 type Row = Found['deliveries'][number]
 
-const results = ['pending', 'held', 'parked', 'dead', 'delivered', 'dropped', 'split', 'folded']
+const results = ['pending', 'held', 'parked', 'dead', 'delivered', 'dropped', 'folded']
 
 export function deliveriesBody(found: Found, facts: PageFacts, params: URLSearchParams): Html {
 	return html`${filters('/deliveries', params, [

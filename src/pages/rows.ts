@@ -39,7 +39,7 @@ const waits: ReadonlySet<string> = new Set(['pending', 'held'])
 /** `well`: delivered, or carried by another delivery. */
 export function gravityOf(result: string): 'well' | 'waits' | 'ill' {
 	if (waits.has(result)) return 'waits'
-	return result === 'delivered' || result === 'folded' || result === 'split' ? 'well' : 'ill'
+	return result === 'delivered' || result === 'folded' ? 'well' : 'ill'
 }
 
 export function iso(ms: number): string

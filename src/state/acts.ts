@@ -4,7 +4,7 @@
 
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Commit, Enrolment, GapMark } from '../model/state.js'
-import { applyCommit, applyDrop, applyMerge, applyPost, applyResolutions, applyRetry, type Draft } from './changes.js'
+import { applyCommit, applyDrop, applyPost, applyResolutions, applyRetry, type Draft } from './changes.js'
 import { withCovered } from './coverageChanges.js'
 import { type CoverageDoc, type Definition, mustHave } from './document.js'
 import { applyGapMark } from './gapMarks.js'
@@ -39,8 +39,6 @@ const acts = {
 		applyResolutions(draft, resolutions, nowMs)
 		return applyPost(draft, post)
 	},
-	merge: (draft: WholeDraft, { ids, digest }: { readonly ids: readonly string[]; readonly digest: Delivery }) =>
-		applyMerge(draft, ids, digest),
 	retry: (draft: WholeDraft, { ids, atMs }: { readonly ids: readonly string[]; readonly atMs: number }) =>
 		applyRetry(draft, ids, atMs),
 	drop: (draft: WholeDraft, ids: readonly string[], nowMs: number) => applyDrop(draft, ids, nowMs),

@@ -4,6 +4,7 @@
  */
 
 import { alertsIn } from '../core/outbox/digest.js'
+import { isHeld } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Announcement, Commit } from '../model/state.js'
@@ -163,23 +164,17 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 			const { delivered = 0 } = draft.totals.get(delivery.receiver) ?? {}
 			const alerts = alertsIn(delivery.message)
 			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
-		} else if (resolution.result === 'split') {
-			putInPlace(draft, [delivery.id], resolution.into)
-			keepRow(draft.history, delivery, { result: 'split', atMs: nowMs })
 		} else {
 			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
 		}
 	}
 }
 
-function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' | 'split' }>): Delivery {
-	const { heldBy: _, ...rest } = delivery
-	if (resolution.result === 'held') {
-		return { ...rest, status: 'held', nextAttemptAtMs: resolution.untilMs, heldBy: resolution.by }
-	}
+function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' }>): Delivery {
+	if (resolution.result === 'wait') return waiting(delivery, resolution)
 	const { result, code, error, nextAttemptAtMs, refused, untried } = resolution
 	return {
-		...rest,
+		...delivery,
 		status: result === 'retry' ? 'pending' : result,
 		attempts: delivery.attempts + (untried ? 0 : 1),
 		nextAttemptAtMs: result === 'dead' ? delivery.nextAttemptAtMs : nextAttemptAtMs,
@@ -189,34 +184,19 @@ function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 
 	}
 }
 
-/** Returns false, and changes nothing, unless all of them are held. */
-export function applyMerge(draft: Draft, ids: readonly string[], digest: Delivery): boolean {
-	if (ids.length === 0 || ids.some((id) => draft.deliveries.get(id)?.status !== 'held')) return false
-	putInPlace(draft, ids, [digest])
-	draft.changed = true
-	return true
-}
-
-/** Puts `instead` in the place of the first id and removes all of `ids`. */
-function putInPlace(draft: Draft, ids: readonly string[], instead: readonly Delivery[]): void {
-	const before = [...draft.deliveries.values()]
-	const gone = new Set(ids)
-	draft.deliveries.clear()
-	const known = new Set(before.flatMap(({ id }) => (gone.has(id) ? [] : [id])))
-	for (const delivery of before) {
-		if (delivery.id === ids[0]) {
-			for (const each of instead)
-				if (!known.has(each.id) && !draft.deliveries.has(each.id)) draft.deliveries.set(each.id, each)
-		}
-		if (!gone.has(delivery.id)) draft.deliveries.set(delivery.id, delivery)
-	}
+function waiting(
+	delivery: Delivery,
+	{ as, untilMs }: Pick<Resolution & { result: 'wait' }, 'as' | 'untilMs'>,
+): Delivery {
+	const { digestAtMs: _, ...rest } = delivery
+	const due = { ...rest, status: 'pending', nextAttemptAtMs: untilMs } as const
+	return as === 'digest' ? { ...due, digestAtMs: untilMs } : { ...due, alone: true }
 }
 
 export function applyRetry(draft: Draft, ids: readonly string[], atMs: number): number {
 	return eachFound(draft, ids, (delivery) => {
-		const { heldBy: _, ...rest } = delivery
-		const alone = delivery.status === 'held' ? { alone: true as const } : {}
-		draft.deliveries.set(delivery.id, { ...rest, status: 'pending', nextAttemptAtMs: atMs, ...alone })
+		const due = { ...delivery, status: 'pending', nextAttemptAtMs: atMs } as const
+		draft.deliveries.set(delivery.id, isHeld(delivery) ? waiting(delivery, { as: 'alone', untilMs: atMs }) : due)
 	})
 }
 

@@ -5,7 +5,7 @@
 
 import { byQueue, queueOf } from '../core/outbox/queue.js'
 import { inSendingOrder } from '../core/outbox/urgency.js'
-import { claimable, isAside, nextDueMsOf } from '../core/outbox/waiting.js'
+import { claimable, isAside, isHeld, nextDueMsOf } from '../core/outbox/waiting.js'
 import type { Delivery } from '../model/delivery.js'
 
 export interface Queues {
@@ -68,6 +68,7 @@ export function createQueues(): Queues {
 			}
 			return next
 		},
-		aside: (deliveries, queue) => (pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter(isAside),
+		aside: (deliveries, queue) =>
+			(pendingByQueue(deliveries).get(queueOf(queue)) ?? []).filter((one) => isAside(one) || isHeld(one)),
 	}
 }

@@ -89,11 +89,6 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 			queues.release(resolutions.map(({ id }) => id))
 			announce(added)
 		},
-		merge: async (ids, digest) => {
-			const merged = await change('merge', { ids, digest })
-			announce(merged ? 1 : 0)
-			return merged
-		},
 		release: async (ids) => queues.release(ids),
 		nextDueMs: async () => queues.nextDueMs(state().deliveries),
 		onPosted: (listener) => {

@@ -368,25 +368,20 @@ function announcementIn(text: string): Announcement {
 	return { ...facts, alerts: [alert], status: 'announced' }
 }
 
-/** What became of deliveries: delivered with a receiver's last word, split, merged, with a word for a fallback. */
+/** What became of deliveries: delivered with a receiver's last word, refused, with a word for a fallback. */
 async function throughHistory(text: string): Promise<void> {
 	const message = () => messageOf(systemData({ reason: text }), 'system.stalled')
-	const numbers = [60, 61, 62, 63, 64]
+	const numbers = [60, 61]
 	await store.post(numbers.map((number) => deliveryOf(number, { message: message() })))
-	const [one = '', two = '', three = '', four = '', five = ''] = numbers.map(idOf)
-	const held = [four, five].map((id) => ({ id, result: 'held' as const, by: 'digest' as const, untilMs: 1 }))
-	const into = [deliveryOf(65, { message: message() })]
+	const [one = '', two = ''] = numbers.map(idOf)
 	const tried = { result: 'retry' as const, code: 'removed' as const, error: text, nextAttemptAtMs: 0 }
 	await store.resolve(
 		[
 			{ id: one, result: 'delivered', answer: text },
-			{ id: two, result: 'split', into },
-			{ id: three, ...tried },
-			...held,
+			{ id: two, ...tried },
 		],
 		[deliveryOf(66, { message: message(), lastError: text })],
 	)
-	await store.merge([four, five], deliveryOf(67, { message: message(), lastError: text }))
 	expectStateClean(text)
 }
 

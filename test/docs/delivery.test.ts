@@ -9,8 +9,8 @@ import { alert } from '../../src/config/alertSchema.js'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
 import { allKinds, allRecords } from '../../src/kinds/all.js'
+import { MOST_ALERTS, MOST_BYTES } from '../../src/notify/delivery/batch.js'
 import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/deliveryBackoff.js'
-import { mostAlerts, mostBytes } from '../../src/notify/delivery/held/digestChunks.js'
 import { httpPolicy, judgeSmtp, judgeStatus, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
 
 import { formats } from '../../src/notify/webhook/formats/byName.js'
@@ -91,7 +91,7 @@ describe('the tables of docs/delivery.md', () => {
 	})
 
 	test('default: how much one digest holds', () => {
-		expect(text).toContain(`at most ${mostAlerts} alerts and ${mostBytes / 1_000} kB`)
+		expect(text).toContain(`at most ${MOST_ALERTS} alerts and ${MOST_BYTES / 1_000} kB`)
 	})
 
 	test('default: every type of message that a receiver may get is explained', () => {

@@ -106,7 +106,7 @@ export function deliveryContract(at: OpenPlace): void {
 				deliveryOf('b', { ...failed('too-large'), status: 'dead' }),
 				deliveryOf('c', failed('server-failed')),
 				deliveryOf('d'),
-				deliveryOf('e', { ...failed('login-refused'), status: 'held', heldBy: 'digest' }),
+				deliveryOf('e', { ...failed('login-refused'), nextAttemptAtMs: 9, digestAtMs: 9 }),
 			])
 			const counts = async () => (await at.store.summary()).receivers.get('hook')
 			expect(await counts()).toMatchObject({ pending: 2, held: 1, parked: 1, dead: 1, retried: 1 })

@@ -6,7 +6,7 @@ import type { StatePlace } from '../../src/model/state.js'
 import { openHistory, openStore } from '../../src/state/open.js'
 import { temporaryFolder } from '../support/folder.js'
 import { emptied, startServer } from './postgres/server.js'
-import { blockOf, commitOf, deliveryOf, digestMessageOf } from './samples.js'
+import { blockOf, commitOf, deliveryOf } from './samples.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -85,27 +85,19 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 	})
 
-	test('behavior: nothing is a row before it is over; dropped and split are said', async () => {
+	test('behavior: nothing is a row before it is over; dropped is said', async () => {
 		const store = await open()
-		const into = [deliveryOf('s1'), deliveryOf('s2')]
-		const digest = deliveryOf('digest', {
-			message: digestMessageOf(
-				'digest',
-				into.map(({ message }) => message),
-			),
-		})
-		await store.post([deliveryOf('dead'), deliveryOf('parked'), deliveryOf('gone'), digest])
+		await store.post(['dead', 'parked', 'gone', 'held', 's2'].map((id) => deliveryOf(id)))
 		await store.resolve([
 			{ id: 'dead', result: 'dead', code: 'message-refused', error: 'no', nextAttemptAtMs: 0 },
 			{ id: 'parked', result: 'retry', code: 'login-refused', error: 'no', nextAttemptAtMs: 0 },
+			{ id: 'held', result: 'wait', as: 'digest', untilMs: 99 },
 		])
 		expect(await store.drop(['gone', 'never there'])).toBe(1)
-		await store.resolve([{ id: 'digest', result: 'split', into }])
 		await store.resolve([{ id: 's2', result: 'delivered' }])
 		await store.close()
 		expect((await rows()).map(({ id, result, attempts }) => [id, result, attempts])).toEqual([
 			['s2', 'delivered', 1],
-			['digest', 'split', 1],
 			['gone', 'dropped', 0],
 		])
 	})

@@ -123,7 +123,6 @@ describe('a journal that others write', () => {
 		await other.enrol('ethereum', { covered, backfills })
 		expect(await other.drop(['a', 'none'])).toBe(1)
 		expect(await one.retry(['a', 'b'], 7)).toBe(1)
-		expect(await other.merge(['a'], deliveryOf('m'))).toBe(false)
 		const expected = await one.network('ethereum')
 		expect(expected?.backfills).toEqual(backfills)
 		await other.post([deliveryOf('d')])

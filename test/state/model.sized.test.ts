@@ -50,7 +50,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 	const { receivers } = await store.summary()
 	for (const [name, announcements] of receivers) {
 		const own = now.deliveries.filter(({ receiver }) => receiver === name)
-		const count = (status: string) => own.filter((each) => each.status === status).length
+		const count = (status: string) => own.filter((each) => reference.shownStatus(each) === status).length
 		expect(announcements).toMatchObject({
 			pending: count('pending'),
 			held: count('held'),

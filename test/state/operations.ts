@@ -7,7 +7,7 @@ import type { Commit, Enrolment } from '../../src/model/state.js'
 import type { Backfill, Coverage } from '../../src/model/watch.js'
 import type { Reference, Step } from './reference.js'
 import * as reference from './reference.js'
-import { addressOf, announcementOf, blockOf, coverageOf, deliveryOf, digestMessageOf } from './samples.js'
+import { addressOf, announcementOf, blockOf, coverageOf, deliveryOf } from './samples.js'
 
 /** Around this all times lie. */
 export const NOW_MS = 1_000
@@ -79,21 +79,11 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 	}),
 	fc.record({
 		id,
-		result: fc.constant('held' as const),
-		by: fc.constant('digest' as const),
+		result: fc.constant('wait' as const),
+		as: fc.constantFrom('digest' as const, 'alone' as const),
 		untilMs: time,
 	}),
-	// Into one at most: what is taken apart once is never taken apart again, and has no room for it in a database.
-	fc.record({ id, result: fc.constant('split' as const), into: fc.array(delivery, { maxLength: 1 }) }),
 )
-
-/** Of the first few alerts, whatever was merged. */
-const digest: fc.Arbitrary<Delivery> = fc
-	.tuple(delivery, fc.integer({ min: 2, max: 5 }))
-	.map(([{ recipient, ...rest }, count]) => {
-		const alerts = Array.from({ length: count }, (_, number) => deliveryOf(`d${number}`).message)
-		return { ...rest, recipient, message: digestMessageOf(rest.id, alerts) }
-	})
 
 /** One call of the store, and the same for the reference. */
 export interface Operation {
@@ -138,13 +128,6 @@ export const operation: fc.Arbitrary<Operation> = fc.oneof(
 			'resolve',
 			(at) => reference.resolve(at, r, d),
 			(store) => store.resolve(r, d),
-		),
-	),
-	fc.tuple(fc.uniqueArray(id, { maxLength: 3 }), digest).map(([i, d]) =>
-		plain(
-			'merge',
-			(at) => reference.merge(at, i, d),
-			(store) => store.merge(i, d),
 		),
 	),
 	ids.map((i) =>

@@ -103,6 +103,12 @@ export function enrol(at: Reference, name: string, change: Enrolment): Step {
 	return { writes: change.covered.size > 0 || change.backfills !== null }
 }
 
+const isHeld = ({ status, digestAtMs, nextAttemptAtMs }: Delivery) =>
+	status === 'pending' && digestAtMs !== undefined && digestAtMs === nextAttemptAtMs
+
+/** As operators are shown it. */
+export const shownStatus = (delivery: Delivery) => (isHeld(delivery) ? 'held' : delivery.status)
+
 const queueOf = ({ receiver, recipient }: Delivery) => `${receiver} ${recipient}`
 
 function firstOfFreeQueues(at: Reference): Delivery[][] {
@@ -114,7 +120,7 @@ function firstOfFreeQueues(at: Reference): Delivery[][] {
 export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 	const queues: string[][] = []
 	for (const queue of firstOfFreeQueues(at)) {
-		const inOrder = queue.filter(({ attempts }) => attempts < 5)
+		const inOrder = queue.filter((each) => each.attempts < 5 && (!isHeld(each) || each.nextAttemptAtMs <= nowMs))
 		const stop = inOrder.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
 		const beside = queue.filter(({ attempts, nextAttemptAtMs }) => attempts >= 5 && nextAttemptAtMs <= nowMs)
 		const due = [...(stop < 0 ? inOrder : inOrder.slice(0, stop)), ...beside].slice(0, perQueue).map(({ id }) => id)
@@ -126,7 +132,9 @@ export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 
 export function nextDueMs(at: Reference): number | null {
 	const times = firstOfFreeQueues(at).flatMap((queue) => {
-		const first = queue.filter(({ attempts }) => attempts < 5).slice(0, 1)
+		const inOrder = queue.filter(({ attempts }) => attempts < 5)
+		const stop = inOrder.findIndex((each) => !isHeld(each))
+		const first = stop < 0 ? inOrder : inOrder.slice(0, stop + 1)
 		return [...first, ...queue.filter(({ attempts }) => attempts >= 5)].map(({ nextAttemptAtMs }) => nextAttemptAtMs)
 	})
 	return times.length === 0 ? null : Math.min(...times)
@@ -148,21 +156,13 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 			at.deliveries.splice(index, 1)
 			const announcements = 'alerts' in found.message.data ? found.message.data.alerts.length : 1
 			at.delivered[found.receiver] = (at.delivered[found.receiver] ?? 0) + announcements
-		} else if (resolution.result === 'held') {
-			const { by: heldBy, untilMs: nextAttemptAtMs } = resolution
-			at.deliveries[index] = { ...found, status: 'held', heldBy, nextAttemptAtMs }
-		} else if (resolution.result === 'split') {
-			at.deliveries.splice(index, 1)
-			const news = resolution.into.filter(
-				({ id }, place) =>
-					!at.deliveries.some((each) => each.id === id) &&
-					resolution.into.findIndex((each) => each.id === id) === place,
-			)
-			at.deliveries.splice(index, 0, ...news)
+		} else if (resolution.result === 'wait') {
+			const { digestAtMs: _, ...rest } = found
+			const as = resolution.as === 'digest' ? { digestAtMs: resolution.untilMs } : { alone: true as const }
+			at.deliveries[index] = { ...rest, ...as, status: 'pending', nextAttemptAtMs: resolution.untilMs }
 		} else {
-			const { heldBy: _, ...rest } = found
 			at.deliveries[index] = {
-				...rest,
+				...found,
 				status: resolution.result === 'retry' ? 'pending' : resolution.result,
 				attempts: found.attempts + 1,
 				lastError: resolution.error,
@@ -179,24 +179,14 @@ export function resolve(at: Reference, resolutions: readonly Resolution[], furth
 	return { writes }
 }
 
-export function merge(at: Reference, ids: readonly string[], digest: Delivery): Step {
-	const members = ids.map((id) => at.deliveries.find((each) => each.id === id && each.status === 'held'))
-	if (ids.length === 0 || members.includes(undefined)) return { result: false, writes: false }
-	const place = at.deliveries.findIndex(({ id }) => id === ids[0])
-	const before = at.deliveries.slice(0, place).filter(({ id }) => !ids.includes(id))
-	const after = at.deliveries.slice(place).filter(({ id }) => !ids.includes(id))
-	const isThere = [...before, ...after].some(({ id }) => id === digest.id)
-	at.deliveries = [...before, ...(isThere ? [] : [digest]), ...after]
-	return { result: true, writes: true }
-}
-
 export function retry(at: Reference, ids: readonly string[], nowMs: number): Step {
 	const found = at.deliveries.filter(({ id }) => ids.includes(id))
 	at.deliveries = at.deliveries.map((each) => {
 		if (!found.includes(each)) return each
-		const { heldBy: _, ...rest } = each
-		const due = { ...rest, status: 'pending' as const, nextAttemptAtMs: nowMs }
-		return each.status === 'held' ? { ...due, alone: true as const } : due
+		const due = { ...each, status: 'pending' as const, nextAttemptAtMs: nowMs }
+		if (!isHeld(each)) return due
+		const { digestAtMs: _, ...rest } = due
+		return { ...rest, alone: true as const }
 	})
 	return { result: found.length, writes: found.length > 0 }
 }

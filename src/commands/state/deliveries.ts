@@ -39,9 +39,8 @@ export const deliveries: Command = {
 			.argument('[ids...]', 'retry, drop: the ids that `list` shows')
 			.option(
 				'--sent',
-				'what was sent, newest first, when and with which result: delivered, dropped by hand, split (a refused ' +
-					'digest whose alerts went on one by one), or folded (counted in another alert as "and 212 more"); ' +
-					'`history` of tracewatch.yaml says how long it is kept',
+				'what was sent, newest first, when and with which result: delivered, dropped by hand, or folded (counted ' +
+					'in another alert as "and 212 more"); `history` of tracewatch.yaml says how long it is kept',
 			)
 			.option('--all', 'every delivery that the filters let through; without it `list` shows the first 20')
 			.option(

@@ -1,9 +1,8 @@
-/** Joins many alerts into one message, and splits such a message again. */
+/** Joins many alerts into one message. */
 
 import type { DigestData, DigestedAlert, Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import { isAlert, isDigest } from './messageKinds.js'
-import { freshDelivery } from './posting.js'
 
 /** How many alerts a message carries; a system message counts as one. */
 export function alertsIn({ data }: Message): number {
@@ -23,37 +22,19 @@ function isDigested(type: Message['type']): type is DigestedAlert['type'] {
 }
 
 /**
- * One delivery that carries all members in their order: at least two, of one receiver and recipient, each accepted by
- * `digested`. The same members give the same id. Each keeps its own `deliveryId` inside, so that a receiver recognises
- * an alert that it also got alone.
+ * One message that carries all members in their order: at least two of one queue, each accepted by `digested`. It is
+ * made anew for each attempt: the same members of the same time give the same id and content. Each keeps its own
+ * `deliveryId` inside, so that a receiver recognises an alert that it also got alone.
  */
-export function digestOf(members: readonly Delivery[], nowMs: number, hash: (text: string) => string): Delivery {
+export function digestOf(members: readonly Delivery[], hash: (text: string) => string): Delivery {
 	const [first] = members
 	if (first === undefined) throw new Error('a digest of nothing')
-	const { receiver, recipient } = first
+	const { digestAtMs: createdAtMs = first.createdAtMs } = first
 	const name = hash(JSON.stringify(['digest', ...members.map(({ id }) => id)])).slice(0, 32)
-	const timestamp = new Date(nowMs).toISOString()
-	const data: DigestData = {
-		id: `digest:${name}`,
-		alerts: members.flatMap(({ message }) => digested(message) ?? []),
-	}
+	const alerts = members.flatMap(({ message }) => digested(message) ?? [])
 	const id = `msg_${name}`
+	const data: DigestData = { id: `digest:${name}`, alerts }
+	const timestamp = new Date(createdAtMs).toISOString()
 	const message: Message = { type: 'alert.digest', timestamp, data: { ...data, deliveryId: id } }
-	const digest = freshDelivery({ id, receiver, recipient, message }, nowMs)
-	const isRefused = first.refused !== undefined && members.every(({ refused }) => refused !== undefined)
-	return isRefused ? { ...digest, refused: first.refused } : digest
-}
-
-/** The alerts of a digest, each as a delivery that joins no other digest; empty if the message is no digest. */
-export function splitDigest(
-	{ message, receiver, recipient, createdAtMs, refused }: Delivery,
-	nowMs: number,
-): readonly Delivery[] {
-	if (!isDigest(message.data)) return []
-	return message.data.alerts.map((alert) => ({
-		...freshDelivery({ id: alert.data.deliveryId, receiver, recipient, message: alert }, nowMs),
-		createdAtMs,
-		...(refused && { refused }),
-		alone: true,
-	}))
+	return { ...first, id, message, answers: null, createdAtMs }
 }

@@ -1,6 +1,7 @@
 /**
  * How a delivery waits. It is pending until it is delivered or dead. It holds back its queue until it was tried five
- * times or refused; then it waits beside the queue, and holds back only deliveries about the same subject. Pure.
+ * times or refused; then it waits beside the queue, and holds back only deliveries about the same subject. So does one
+ * that waits for a digest. Pure.
  */
 
 import type { Message } from '../../model/alert.js'
@@ -15,6 +16,7 @@ const BLOCKING_ATTEMPTS = 5
 export const ALONE: ReasonCode = 'message-failed'
 
 type Waiting = Pick<Delivery, 'status' | 'attempts' | 'refused' | 'lastErrorCode'>
+type Held = Pick<Delivery, 'status' | 'digestAtMs' | 'nextAttemptAtMs'>
 
 /** Fails alone: its receiver has accepted others since. */
 export function isAlone({ status, lastErrorCode }: Pick<Delivery, 'status' | 'lastErrorCode'>): boolean {
@@ -32,9 +34,15 @@ export function isParked({ status, refused, lastErrorCode }: Waiting): boolean {
 	return status === 'pending' && refused?.times === 0 && lastErrorCode !== ALONE && lastErrorCode !== 'expired'
 }
 
+/** Waits for a digest, beside its queue until then. */
+export function isHeld({ status, digestAtMs, nextAttemptAtMs }: Held): boolean {
+	return status === 'pending' && digestAtMs === nextAttemptAtMs
+}
+
 /** What operators are shown. */
-export function statusOf(delivery: Waiting): ShownStatus {
-	return isParked(delivery) ? 'parked' : delivery.status
+export function statusOf(delivery: Waiting & Held): ShownStatus {
+	if (isParked(delivery)) return 'parked'
+	return isHeld(delivery) ? 'held' : delivery.status
 }
 
 /** Failed attempts of a delivery whose receiver may fail as a whole. */
@@ -46,11 +54,7 @@ export function failedAttempts(delivery: Waiting): number {
  * What can be tried now of a queue in sending order: deliveries up to the first that holds the queue back, then those
  * beside it.
  */
-export function claimable<D extends Waiting & Pick<Delivery, 'nextAttemptAtMs'>>(
-	queue: readonly D[],
-	nowMs: number,
-	most: number,
-): readonly D[] {
+export function claimable<D extends Waiting & Held>(queue: readonly D[], nowMs: number, most: number): readonly D[] {
 	const inOrder: D[] = []
 	const aside: D[] = []
 	let isHeldBack = false
@@ -58,7 +62,7 @@ export function claimable<D extends Waiting & Pick<Delivery, 'nextAttemptAtMs'>>
 		const isDue = delivery.nextAttemptAtMs <= nowMs
 		if (isAside(delivery)) {
 			if (isDue) aside.push(delivery)
-		} else if (!isDue) isHeldBack = true
+		} else if (!isDue) isHeldBack ||= !isHeld(delivery)
 		else if (!isHeldBack) inOrder.push(delivery)
 	}
 	return [...inOrder, ...aside].slice(0, most)
@@ -66,9 +70,14 @@ export function claimable<D extends Waiting & Pick<Delivery, 'nextAttemptAtMs'>>
 
 /** When something of a queue in sending order can be tried next; null: nothing waits. */
 export function nextDueMsOf(queue: readonly Delivery[]): number | null {
-	const first = queue.find((delivery) => !isAside(delivery))
-	const times = queue.flatMap((delivery) => (delivery === first || isAside(delivery) ? delivery.nextAttemptAtMs : []))
-	return times.length === 0 ? null : times.reduce((one, other) => Math.min(one, other))
+	let next: number | null = null
+	let isHeldBack = false
+	for (const delivery of queue) {
+		if (isHeldBack && !isAside(delivery)) continue
+		next = Math.min(next ?? delivery.nextAttemptAtMs, delivery.nextAttemptAtMs)
+		isHeldBack ||= !isAside(delivery) && !isHeld(delivery)
+	}
+	return next
 }
 
 /**

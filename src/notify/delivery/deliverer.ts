@@ -5,12 +5,13 @@
 
 import { backoffMs } from '../../base/waits/backoff.js'
 import { pause } from '../../base/waits/wait.js'
+import { isHeld } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
+import type { DigestRate } from './batch.js'
 import { createFallbacks } from './fallback/fallback.js'
-import { createDeferrals, type DeferralRules } from './held/deferral.js'
 import { createQueueLog } from './queueLog.js'
 import { createQueueStates } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
@@ -18,7 +19,9 @@ import { createRecorder } from './recorder.js'
 import { createUnconfigured } from './unconfigured.js'
 
 /** Settings of a receiver besides its address. */
-export interface ReceiverOptions extends DeferralRules {
+export interface ReceiverOptions {
+	/** Alerts above `max` within `everyMs` are sent as digests; null: each is sent alone. */
+	readonly digest: DigestRate | null
 	/** Name of the receiver to notify when this one accepts no more messages; null: none. */
 	readonly fallback: string | null
 }
@@ -51,7 +54,7 @@ export interface Tally {
 	readonly delivered: number
 	/** Failed attempts, whatever became of their deliveries. */
 	readonly failed: number
-	/** Deliveries held by digest rules; these are not failures. */
+	/** Deliveries that began to wait for a digest; these are not failures. */
 	readonly held: number
 }
 
@@ -85,12 +88,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		...{ store, troubles: options.troubles, clock, steady: options.steady ?? clock, log, receiverCalled },
 		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
-	const deferrals = createDeferrals({
-		store,
-		clock,
-		receiverOf,
-		rulesOf: optionsOf,
-	})
 	const queueLog = createQueueLog(log)
 	const states = createQueueStates()
 	const steady = options.steady ?? clock
@@ -105,8 +102,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		queueLog,
 		unconfigured,
 		fallbacks,
-		deferrals,
 		receiverOf,
+		rateOf,
 		onResult,
 	})
 
@@ -130,7 +127,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				else await look()
 				learnt = true
 				await fallbacks.look()
-				await deferrals.letGo(clock())
 				for (const queue of await claim(clock())) {
 					const worked = work(queue, context)
 						.then(() => worksAgain(queue))
@@ -144,7 +140,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
 					states.nextEndMs(clock()),
-					deferrals.nextLookMs(),
 					fallbacks.nextLookMs(),
 				)
 				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
@@ -179,7 +174,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		signal.addEventListener('abort', stop, { once: true })
 		try {
 			while (!signal.aborted) {
-				await deferrals.letGo(nowMs)
 				const queues = await claim(nowMs)
 				if (queues.length === 0) break
 				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
@@ -209,10 +203,15 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		if (isFirst) states.learn(pending)
 		// Deliveries made in the future: the clock was set back while nothing ran.
 		const isLate = ({ createdAtMs }: Delivery) => !isFirst || createdAtMs > nowMs + LEAST_SET_BACK_S * 1_000
-		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isDue(one)))
-		if (due.length > 0)
+		// Later than the digest can be: its rule has changed.
+		const isTooLate = (one: Delivery) => isHeld(one) && one.nextAttemptAtMs > nowMs + (rateOf(one)?.everyMs ?? 0)
+		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isTooLate(one) || isDue(one)))
+		const held = due.filter(isHeld)
+		if (held.length > 0)
+			await store.resolve(held.map(({ id }) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
+		if (due.length > held.length)
 			await store.retry(
-				due.map(({ id }) => id),
+				due.flatMap((one) => (isHeld(one) ? [] : one.id)),
 				nowMs,
 			)
 	}
@@ -245,6 +244,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		if (first === undefined || states.of(first).broken === 0) return
 		states.of(first).broken = 0
 		log.info({ receiver: first.receiver }, 'a queue of deliveries that broke off continues')
+	}
+
+	function rateOf(delivery: Delivery): DigestRate | null {
+		return receiverOf(delivery)?.takesDigest === undefined ? null : (optionsOf(delivery.receiver)?.digest ?? null)
 	}
 
 	/** Null when the receiver, or this recipient of it, is no longer configured. */

@@ -17,6 +17,10 @@ export interface QueueState {
 	pausedUntilMs: number
 	/** When it last accepted a message; null: not in this process. */
 	acceptedAtMs: number | null
+	/** When it accepted each message of late that counts for its digest rule. */
+	sentAtMs: readonly number[]
+	/** It asked for no message before then. */
+	askedUntilMs: number
 	/** Messages refused for the first time since the last success. */
 	readonly refused: Map<string, Delivery>
 	/** Passes in a row that threw. */
@@ -91,6 +95,7 @@ export function createQueueStates(): QueueStates {
 			if (known !== undefined) return known
 			const fresh: QueueState = {
 				...{ state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Map(), broken: 0 },
+				...{ sentAtMs: [], askedUntilMs: 0 },
 			}
 			queues.set(name, fresh)
 			return fresh

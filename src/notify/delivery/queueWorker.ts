@@ -1,19 +1,20 @@
 /**
  * Works on one claimed queue: each delivery waits (for its receiver, for an earlier one of its subject, for a digest)
- * or is tried, and what came of it is durable before the next is tried.
+ * or is tried, alone or in its digest, and what came of it is durable before the next is tried.
  */
 
+import { sha256 } from '../../base/sha256.js'
 import { createSlots, type Slots } from '../../base/waits/slots.js'
-import { alertsIn, splitDigest } from '../../core/outbox/digest.js'
+import { alertsIn, digestOf } from '../../core/outbox/digest.js'
 import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
-import { ALONE, blockerOf, isAlone, isAside, isParked, readyOf } from '../../core/outbox/waiting.js'
+import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked, readyOf } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
+import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
 import { isExpired, isExpiredAtRest, nextAttemptMs, retryCeilingsMs } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback/fallback.js'
-import type { Deferrals, Judge } from './held/deferral.js'
 import type { QueueLog } from './queueLog.js'
 import {
 	type Failed,
@@ -45,9 +46,10 @@ export interface QueueWorkerOptions {
 	readonly queueLog: QueueLog
 	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
-	readonly deferrals: Deferrals
 	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
+	/** Null: each alert is sent alone. */
+	readonly rateOf: (delivery: Delivery) => DigestRate | null
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
 }
 
@@ -72,10 +74,12 @@ type Next = 'continue' | 'stop'
 interface Pass {
 	readonly context: RunContext
 	readonly queue: QueueState
-	readonly judge: Judge
-	/** Deliveries beside the queue, in sending order. */
+	readonly claimed: readonly Delivery[]
+	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
 	readonly aside: Map<string, Delivery>
 	readonly settled: Set<string>
+	/** What each digest of this pass carries, by its id. */
+	readonly members: Map<string, readonly Delivery[]>
 	asideFailures: number
 	/** A message was tried under the pause. */
 	isProbed: boolean
@@ -92,8 +96,7 @@ interface Known {
 }
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
-	const { store, clock, log, random, states, queueLog, unconfigured, fallbacks, deferrals, receiverOf, onResult } =
-		options
+	const { store, clock, log, random, states, queueLog, unconfigured, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
@@ -112,6 +115,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 				if (context.stopping.aborted || receiverOf(delivery) === null) break
 				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
 				if (posted && rankOf(delivery) > 0) break
+				if (settled.has(delivery.id)) continue
 				if ((await step(delivery, pass)) === 'stop') break
 			}
 		} finally {
@@ -133,7 +137,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 					state.refused.set(one.id, one)
 		}
 		return {
-			...{ context, queue: state, judge: await deferrals.judge(queue), settled, asideFailures: 0, isProbed: false },
+			...{ context, queue: state, claimed: queue, settled, members: new Map(), asideFailures: 0, isProbed: false },
 			aside: new Map(aside.map((one) => [one.id, one])),
 		}
 	}
@@ -146,15 +150,26 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 
 	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
 		if (states.pauseOf(delivery) !== null) return await underPause(delivery, pass)
-		const blocker = blockerOf(delivery, pass.aside.values())
+		const { queue, aside, claimed, settled } = pass
+		const facts = { rate: rateOf(delivery), queue, aside: aside.values(), nowMs: clock() }
+		const untilMs = digestTimeOf(delivery, facts)
+		if (untilMs !== null) return await waitForDigest(delivery, untilMs, pass)
+		const blocker = blockerOf(delivery, aside.values())
 		if (blocker !== null) return await waitBehind(delivery, blocker, pass)
-		const hold = pass.judge(delivery)
-		if (hold !== null) {
-			pass.context.tally.held += 1
-			await record(hold, pass)
-			return 'continue'
-		}
-		return await tryIt(delivery, pass)
+		const left = claimed.slice(claimed.indexOf(delivery)).filter(({ id }) => !settled.has(id))
+		const members = batchOf(left, aside.values(), receiverOf(delivery) ?? {})
+		if (members.length < 2) return await tryIt(delivery, pass)
+		const digest = digestOf(members, sha256)
+		pass.members.set(digest.id, members)
+		return await tryIt(digest, pass)
+	}
+
+	async function waitForDigest(delivery: Delivery, untilMs: number, pass: Pass): Promise<Next> {
+		const { id } = delivery
+		pass.context.tally.held += 1
+		await record({ id, result: 'wait', as: 'digest', untilMs }, pass)
+		pass.aside.set(id, { ...delivery, nextAttemptAtMs: untilMs, digestAtMs: untilMs })
+		return 'continue'
 	}
 
 	/** The receiver refuses everything: one message is tried after each pause, the others wait for its end. */
@@ -182,10 +197,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const outcome = await attempt(receiver, delivery, pass.context.cut)
 		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
 		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
-		const resolution = resolutionOf(delivery, outcome)
-		await settle(delivery, outcome, resolution, pass)
-		// The parts of a split delivery are sent before the rest of the queue.
-		if (resolution.result === 'split') return 'stop'
+		if (outcome.result === 'dead' && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
+		await settle(delivery, outcome, resolutionOf(delivery, outcome), pass)
 		return outcome.result === 'delivered' ? await accepted(delivery, pass) : 'continue'
 	}
 
@@ -200,17 +213,13 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const isBeside = isAside(delivery)
 		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
 		if (isOwn && !isAlone(delivery)) queueLog.failsAlone(delivery, outcome.reason)
-		// Probably one alert of the digest causes the failure; the others must not wait for it.
-		const into = isOwn ? splitDigest(delivery, clock()) : []
-		const resolution: Resolution =
-			into.length > 0
-				? { id: delivery.id, result: 'split', into }
-				: resolutionOf(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, queue.failures)
+		if (isOwn && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
+		const resolution = resolutionOf(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, queue.failures)
 		await settle(delivery, outcome, resolution, pass)
 		if (resolution.result !== 'retry') return 'continue'
 		if (isBeside) return afterAside(pass)
 		queue.state = 'failing'
-		if (pass.aside.has(delivery.id)) pauseQueue(queue)
+		if (membersOf(delivery, pass).some(({ id }) => pass.aside.has(id))) pauseQueue(queue)
 		return 'stop'
 	}
 
@@ -237,8 +246,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const refusesAll = queue.refused.size >= mostInRow(queue) || isOfAll(delivery, refusal.code)
 		if (states.pauseOf(delivery) !== null || refusesAll) return await rest(delivery, refusal, pass)
 		const resolution = refusedAlone(delivery, refusal, queue.acceptedAtMs)
+		if (resolution.result === 'retry' && isDigest(delivery, pass)) return await takeApart(delivery, refusal, pass)
 		await settle(delivery, refusal, resolution, pass)
-		if (resolution.result === 'split') return 'stop'
 		return isFirst ? 'continue' : afterAside(pass)
 	}
 
@@ -249,13 +258,16 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		if (isAlone(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
 			return { ...dead, code, error: `given up, since it accepts other messages: ${reason}` }
 		if (isExpired(delivery, nowMs)) return { ...dead, code: 'expired', error: `given up after 72 hours: ${reason}` }
-		// One refused alert must not take the other alerts of its digest with it.
-		const into = splitDigest(delivery, nowMs)
-		if (into.length > 0) return { id: delivery.id, result: 'split', into }
 		const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
 		const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
 		const counted = { sinceMs, times: times + 1 }
 		return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused: counted }
+	}
+
+	/** Probably one alert of the digest is the reason: each is sent alone, before the rest of the queue. */
+	async function takeApart(digest: Delivery, outcome: Outcome, pass: Pass): Promise<Next> {
+		await settle(digest, outcome, { id: digest.id, result: 'wait', as: 'alone', untilMs: clock() }, pass)
+		return 'stop'
 	}
 
 	/** The receiver refuses everything: all that waits for it waits until the end of the next pause. */
@@ -264,9 +276,9 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const pause = states.begin(delivery, refusal, clock())
 		pause.untilMs = clock() + restMs(pause.sinceMs, clock())
 		pass.isProbed = true
+		const own = new Set(membersOf(delivery, pass).map(({ id }) => id))
 		const waiting = (await store.deliveries('pending')).filter(
-			(one) =>
-				one.id !== delivery.id && states.isSharing(delivery, one) && (isParked(one) || queue.refused.has(one.id)),
+			(one) => !own.has(one.id) && states.isSharing(delivery, one) && (isParked(one) || queue.refused.has(one.id)),
 		)
 		const attempts = waiting.reduce((sum, one) => sum + one.attempts, delivery.attempts)
 		queue.refused.clear()
@@ -304,11 +316,11 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	async function accepted(delivery: Delivery, pass: Pass): Promise<Next> {
 		const { queue, aside } = pass
 		const nowMs = clock()
-		deferrals.taken(delivery)
+		countSent(delivery, rateOf(delivery), queue, nowMs)
 		const freed = [...queue.refused.keys()]
-		if (queue.state === 'failing')
-			freed.push(...[...aside.values()].flatMap((one) => (one.refused === undefined ? one.id : [])))
-		for (const one of aside.values()) if (blockerOf(one, [delivery]) !== null) freed.push(one.id)
+		const beside = [...aside.values()].filter((one) => !isHeld(one))
+		if (queue.state === 'failing') freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
+		for (const one of beside) if (blockerOf(one, [delivery]) !== null) freed.push(one.id)
 		if (states.pauseOf(delivery) !== null) {
 			const all = await store.deliveries('pending')
 			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(delivery, one) ? one.id : [])))
@@ -317,7 +329,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		Object.assign(queue, { state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
 		queue.refused.clear()
 		pass.asideFailures = 0
-		const later = freed.filter((id) => id !== delivery.id)
+		const later = freed.filter((id) => !pass.settled.has(id) && !pass.members.has(id))
 		if (later.length === 0) return 'continue'
 		await store.retry(later, nowMs)
 		// They are sent before the rest of the queue.
@@ -340,9 +352,6 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
 		}
 		const nowMs = clock()
-		// One refused alert must not take the other alerts of its digest with it.
-		const into = outcome.result === 'dead' ? splitDigest(delivery, nowMs) : []
-		if (into.length > 0) return { id, result: 'split', into }
 		const { result, code, reason: error } = outcome
 		if (result === 'dead') return { id, result, code, error, nextAttemptAtMs: nowMs }
 		const nextMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs: outcome.afterMs ?? 0 })
@@ -354,11 +363,6 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
 	async function waitBehind(delivery: Delivery, blocker: Delivery, pass: Pass): Promise<Next> {
 		const { id } = delivery
-		const into = splitDigest(delivery, clock())
-		if (into.length > 0) {
-			await record({ id, result: 'split', into }, pass)
-			return 'stop'
-		}
 		const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
 		const nextAttemptAtMs = Math.max(clock(), blocker.nextAttemptAtMs) + 1
 		await record({ id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true }, pass)
@@ -369,18 +373,27 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	/** Records what came of an attempt, and updates the fallback, the log and the counts. */
 	async function settle(delivery: Delivery, outcome: Outcome, resolution: Resolution, pass: Pass): Promise<void> {
 		const { tally } = pass.context
-		const { aside } = pass
-		await record(resolution, pass, await fallbacks.postsFor(delivery, resolution))
-		aside.delete(delivery.id)
+		const { aside, queue } = pass
+		const members = membersOf(delivery, pass)
+		await record(resolution, pass, await fallbacks.postsFor(members, resolution))
+		for (const { id } of members) aside.delete(id)
 		if (resolution.result === 'retry') {
-			const { code: lastErrorCode, nextAttemptAtMs, refused = delivery.refused } = resolution
-			const attempts = delivery.attempts + (resolution.untried ? 0 : 1)
-			const after = { ...delivery, attempts, nextAttemptAtMs, lastErrorCode, ...(refused && { refused }) }
-			if (isAside(after)) addInOrder(aside, after)
+			const { code: lastErrorCode, nextAttemptAtMs, refused } = resolution
+			const tries = resolution.untried ? 0 : 1
+			for (const one of members.toReversed()) {
+				const after = {
+					...one,
+					attempts: one.attempts + tries,
+					nextAttemptAtMs,
+					lastErrorCode,
+					...(refused && { refused }),
+				}
+				if (isAside(after)) addInOrder(aside, after)
+			}
 		}
 		// A message that fails alone says nothing about the others.
 		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(delivery))
-			deferrals.mustWait(delivery.receiver, clock() + outcome.afterMs)
+			countAsked(queue, outcome.afterMs, clock())
 		if ('untried' in resolution && resolution.untried) {
 			tally.failed += 1
 			return
@@ -393,8 +406,11 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	async function record(resolution: Resolution, pass: Pass, post: readonly Delivery[] = []): Promise<void> {
-		await pass.context.recorder.record(resolution, post)
-		pass.settled.add(resolution.id)
+		const { recorder } = pass.context
+		const ids = (pass.members.get(resolution.id) ?? [resolution]).map(({ id }) => id)
+		// In one write.
+		await Promise.all(ids.map((id, at) => recorder.record({ ...resolution, id }, at === 0 ? post : [])))
+		for (const id of ids) pass.settled.add(id)
 	}
 
 	function slotsOf(name: string): Slots {
@@ -404,6 +420,14 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	return { work }
+}
+
+function membersOf(delivery: Delivery, { members }: Pass): readonly Delivery[] {
+	return members.get(delivery.id) ?? [delivery]
+}
+
+function isDigest({ id }: Delivery, { members }: Pass): boolean {
+	return members.has(id)
 }
 
 /** Later deliveries of the same subject stand behind it. */
@@ -429,6 +453,6 @@ function probeOf(aside: readonly Delivery[]): Delivery | null {
 /** The outcome as counted and logged. */
 function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
 	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
-	if (resolution.result !== 'split' || outcome.result === 'delivered') return outcome
+	if (resolution.result !== 'wait' || outcome.result === 'delivered') return outcome
 	return { result: 'retry', code: outcome.code, reason: `${outcome.reason}; its alerts are sent one by one` }
 }

@@ -92,12 +92,7 @@ export function changeIn({ act, atMs, of }: ChangeJson, before: CoverageDoc): Ch
 	if (act === 'post') return { act, atMs, argument: (of as readonly Delivery[]).map(deliveryIn) }
 	if (act === 'resolve') {
 		const { resolutions, post } = of as Argument<'resolve'>
-		for (const one of resolutions) if (one.result === 'split') one.into.map(deliveryIn)
 		return { act, atMs, argument: { resolutions, post: post.map(deliveryIn) } }
-	}
-	if (act === 'merge') {
-		const { ids, digest } = of as Argument<'merge'>
-		return { act, atMs, argument: { ids, digest: deliveryIn(digest) } }
 	}
 	if (act === 'retry') return { act, atMs, argument: of as Argument<'retry'> }
 	if (act === 'drop') return { act, atMs, argument: of as Argument<'drop'> }

@@ -167,7 +167,7 @@ export function* addressesAt(places: Iterable<PlaceJson>, covered: CoverageTable
 	}
 }
 
-const STATUSES: readonly unknown[] = ['pending', 'held', 'dead']
+const STATUSES: readonly unknown[] = ['pending', 'dead']
 
 /** Validates what the code that shows or sends deliveries relies on. */
 export function deliveryIn(json: unknown): Delivery {

@@ -71,8 +71,8 @@ describe('deliveries list', () => {
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const untilMs = startMs + 3_600_000
 		await store.resolve([
-			{ id: idOf(1), result: 'held', by: 'digest', untilMs },
-			{ id: idOf(2), result: 'held', by: 'digest', untilMs },
+			{ id: idOf(1), result: 'wait', as: 'digest', untilMs },
+			{ id: idOf(2), result: 'wait', as: 'digest', untilMs },
 		])
 		await store.close()
 		const { out } = await run('--status', 'held')

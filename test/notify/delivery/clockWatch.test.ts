@@ -66,7 +66,7 @@ test('behavior: set back, what a digest holds is let go', async () => {
 	const hook = { ...scripted('hook'), takesDigest: () => true }
 	const digest = { everyMs: 60_000, max: 1 }
 	const optionsOf = () => ({ fallback: null, digest })
-	const deliverer = delivererOf(hook, { optionsOf })
+	const deliverer = delivererOf(hook, { optionsOf, steady: () => 0 })
 	await lab.store.post([1, 2, 3].map((number) => deliveryOf(number)))
 	await deliverer.drainOnce(never)
 	expect(hook.got).toEqual(ids(1))

@@ -87,13 +87,12 @@ const steps: readonly ((store: Store) => Promise<unknown>)[] = [
 		store.resolve(
 			[
 				{ id: 'a', result: 'delivered', answer: '200' },
-				{ id: 'b', result: 'held', by: 'digest', untilMs: 99 },
-				{ id: 'c', result: 'held', by: 'digest', untilMs: 99 },
+				{ id: 'b', result: 'wait', as: 'digest', untilMs: 99 },
+				{ id: 'c', result: 'wait', as: 'digest', untilMs: 99 },
 			],
-			[deliveryOf('e')],
+			[deliveryOf('e'), deliveryOf('g'), deliveryOf('h')],
 		),
-	(store) => store.merge(['b', 'c'], deliveryOf('f', { receiver: 'hook' })),
-	(store) => store.resolve([{ id: 'f', result: 'split', into: [deliveryOf('g'), deliveryOf('h')] }]),
+	(store) => store.resolve([{ id: 'c', result: 'wait', as: 'alone', untilMs: 98 }]),
 	(store) => store.resolve([{ id: 'g', result: 'dead', code: 'removed', error: 'HTTP 410 “ä”\n', nextAttemptAtMs: 0 }]),
 	(store) => store.retry(['g'], 77),
 	(store) => store.drop(['h']),

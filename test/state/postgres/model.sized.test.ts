@@ -59,7 +59,7 @@ async function compare({ now }: Model, { store }: Real): Promise<void> {
 	}
 	for (const [name, told] of receivers) {
 		const own = now.deliveries.filter(({ receiver }) => receiver === name)
-		const count = (status: string) => own.filter((each) => each.status === status).length
+		const count = (status: string) => own.filter((each) => reference.shownStatus(each) === status).length
 		expect(told).toMatchObject({
 			pending: count('pending'),
 			held: count('held'),

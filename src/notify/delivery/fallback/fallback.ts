@@ -5,8 +5,7 @@
  */
 
 import { sha256 } from '../../../base/sha256.js'
-import { splitDigest } from '../../../core/outbox/digest.js'
-import { isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
+import { isUndelivered } from '../../../core/outbox/messageKinds.js'
 import { ALONE } from '../../../core/outbox/waiting.js'
 import type { Message, UndeliveredData } from '../../../model/alert.js'
 import type { Delivery, ReasonCode, Resolution } from '../../../model/delivery.js'
@@ -17,14 +16,16 @@ import { createOutages, type OutageOptions } from './outage.js'
 import { createUndelivered, type Undelivered, type UndeliveredOptions } from './undelivered.js'
 
 export interface Fallbacks extends Pick<Undelivered, 'look' | 'nextLookMs'> {
-	/** Deliveries to post in the same write as this resolution. */
-	postsFor(delivery: Delivery, resolution: Resolution): Promise<readonly Delivery[]>
+	/** Deliveries to post in the same write as this resolution of what was sent in one message. */
+	postsFor(sent: readonly Delivery[], resolution: Resolution): Promise<readonly Delivery[]>
 }
 
 export interface FallbackOptions extends UndeliveredOptions, OutageOptions {
 	readonly store: Store
 }
 
+/** What was sent in one message. */
+type Sent = readonly [Delivery, ...Delivery[]]
 type Why = { readonly code: ReasonCode; readonly error: string }
 
 /** Refusals of single messages by one receiver are announced at most this often. */
@@ -46,36 +47,36 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	 * Each refused message is also sent to the fallback: once, in the write that first marks it as refused. A fallback
 	 * that was not notified yet gets all that waits.
 	 */
-	async function refusalPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
-		const { receiver } = delivery
+	async function refusalPosts(sent: Sent, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
+		const [first] = sent
+		const { receiver } = first
 		const { pending = 0, parked = 0, dead = 0, refused = 0 } = (await counts(receiver)) ?? {}
 		// A trouble that was recorded just before a kill has no notice yet, and nothing that is marked as refused.
 		const isNoticed = noticed.has(receiver) || parked + dead + refused > 0
-		if (isNoticed && undelivered.isOpen(receiver, fallback.name))
-			return delivery.refused ? [] : insteadOf(delivery, fallback)
+		if (isNoticed && undelivered.isOpen(receiver, fallback.name)) return first.refused ? [] : insteadOf(sent, fallback)
 		noticed.add(receiver)
 		const waiting = (await store.deliveries()).filter(
-			(one) =>
-				one.receiver === receiver && one.id !== delivery.id && one.status !== 'dead' && one.refused !== undefined,
+			(one) => one.receiver === receiver && one.status !== 'dead' && one.refused !== undefined,
 		)
-		const report = await notice(delivery, { state: 'parked', count: Math.max(1, pending + parked) }, why, fallback)
-		return [...report, ...[...waiting, delivery].flatMap((one) => insteadOf(one, fallback))]
+		const report = await notice(first, { state: 'parked', count: Math.max(1, pending + parked) }, why, fallback)
+		const own = new Set(sent.map(({ id }) => id))
+		return [...report, ...insteadOf([...waiting.filter(({ id }) => !own.has(id)), ...sent], fallback)]
 	}
 
-	function insteadOf(delivery: Delivery, fallback: Receiver): readonly Delivery[] {
-		if (isWord(delivery.message)) return []
-		return alertsOf(delivery).flatMap((alert) => forwarded(alert, fallback, clock()))
+	function insteadOf(sent: readonly Delivery[], fallback: Receiver): readonly Delivery[] {
+		return sent.flatMap((one) => (isWord(one.message) ? [] : forwarded(one, fallback, clock())))
 	}
 
-	async function deadLetterPosts(delivery: Delivery, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
-		const { receiver } = delivery
-		const instead = delivery.refused === undefined ? insteadOf(delivery, fallback) : []
+	async function deadLetterPosts(sent: Sent, why: Why, fallback: Receiver): Promise<readonly Delivery[]> {
+		const [first] = sent
+		const { receiver } = first
+		const instead = first.refused === undefined ? insteadOf(sent, fallback) : []
 		const lastMs = refusedAtMs.get(receiver)
 		const isRecent = lastMs !== undefined && clock() - lastMs < refusalsEveryMs
 		if (isRecent && undelivered.isOpen(receiver, fallback.name)) return instead
 		refusedAtMs.set(receiver, clock())
 		const dead = (await counts(receiver))?.dead ?? 0
-		return [...(await notice(delivery, { state: 'dead', count: dead + 1 }, why, fallback)), ...instead]
+		return [...(await notice(first, { state: 'dead', count: dead + sent.length }, why, fallback)), ...instead]
 	}
 
 	async function notice(
@@ -105,30 +106,25 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 			await undelivered.look()
 		},
 		nextLookMs: () => Math.min(outages.nextLookMs(), undelivered.nextLookMs()),
-		async postsFor(delivery, resolution) {
+		async postsFor([first, ...rest], resolution) {
+			if (first === undefined) return []
 			const isOwn = resolution.result === 'retry' && resolution.code === ALONE
-			if (!isOwn) outages.note(delivery, resolution)
+			if (!isOwn) outages.note(first, resolution)
 			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
 			if (!isRefusal && resolution.result !== 'dead') return []
-			const fallback = fallbackOf(delivery.receiver)
-			if (fallback === null || isWord(delivery.message)) return []
+			const fallback = fallbackOf(first.receiver)
+			const sent = [first, ...rest] as const
+			if (fallback === null || sent.every(({ message }) => isWord(message))) return []
 			return isRefusal
-				? await refusalPosts(delivery, resolution, fallback)
-				: await deadLetterPosts(delivery, resolution, fallback)
+				? await refusalPosts(sent, resolution, fallback)
+				: await deadLetterPosts(sent, resolution, fallback)
 		},
 	}
 }
 
 /** A message that a fallback receives as a fallback. */
 function isWord({ data }: Message): boolean {
-	if (isDigest(data)) return data.alerts.every((alert) => alert.data.insteadOf !== undefined)
 	return isUndelivered(data) || data.insteadOf !== undefined
-}
-
-/** The alerts of a digest, each alone: the fallback may take no digests, or only smaller ones. */
-function alertsOf(delivery: Delivery): readonly Delivery[] {
-	if (!isDigest(delivery.message.data)) return [delivery]
-	return splitDigest(delivery, delivery.nextAttemptAtMs).filter(({ message }) => !isWord(message))
 }
 
 /** The message itself, once for each recipient of the fallback. */

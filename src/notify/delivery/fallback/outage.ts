@@ -126,7 +126,7 @@ export function createOutages(options: OutageOptions): Outages {
 	return {
 		note(delivery, resolution) {
 			const queue = queueOf(delivery)
-			if (resolution.result === 'held' || resolution.result === 'split') return
+			if (resolution.result === 'wait') return
 			const isFailure =
 				(resolution.result === 'retry' && resolution.refused === undefined) ||
 				(resolution.result === 'dead' && resolution.code === 'expired')

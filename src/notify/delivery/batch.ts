@@ -1,0 +1,119 @@
+/**
+ * The digest: above the rate of its rule an alert waits for a time at which it is sent together with the others that
+ * wait for it. Which ones is seen when they are sent; in the state they are pending, each with that time.
+ */
+
+import { sha256 } from '../../base/sha256.js'
+import { digested, digestOf } from '../../core/outbox/digest.js'
+import { urgencyOf } from '../../core/outbox/urgency.js'
+import { blockerOf, isAlone, isHeld } from '../../core/outbox/waiting.js'
+import type { Delivery } from '../../model/delivery.js'
+import type { Receiver } from '../../model/ports.js'
+import type { QueueState } from './queueStates.js'
+
+/** At most `max` alerts that a digest may hold are sent alone within any `everyMs`. */
+export interface DigestRate {
+	readonly everyMs: number
+	readonly max: number
+}
+
+export const MOST_ALERTS = 100
+export const MOST_BYTES = 500_000
+/** Longest wait that a receiver can ask for. */
+const LONGEST_WAIT_MS = 3_600_000
+
+interface Facts {
+	/** Null: each alert is sent alone. */
+	readonly rate: DigestRate | null
+	readonly queue: QueueState
+	/** What waits beside the queue. */
+	readonly aside: Iterable<Delivery>
+	readonly nowMs: number
+}
+
+/**
+ * Time of the digest for which a delivery has to wait; null: it is sent now. It waits for the same as one that waits
+ * already: any if it may be held itself, else one about the same event.
+ */
+export function digestTimeOf(delivery: Delivery, { rate, queue, aside, nowMs }: Facts): number | null {
+	const alert = digested(delivery.message)
+	if (alert === null || delivery.alone || isAlone(delivery)) return null
+	const { askedUntilMs } = queue
+	// Longer than a receiver can ask for: the clock was set back.
+	const isAsked = nowMs < askedUntilMs && askedUntilMs <= nowMs + LONGEST_WAIT_MS
+	if (delivery.digestAtMs !== undefined) return isAsked && isHeld(delivery) ? askedUntilMs : null
+	const mayWait = rate !== null && mayBeHeld(delivery)
+	for (const other of aside)
+		if (isHeld(other) && (mayWait || digested(other.message)?.data.id === alert.data.id)) return other.nextAttemptAtMs
+	const fullUntilMs = mayWait ? windowEndMs(queue, rate, nowMs) : null
+	return fullUntilMs !== null && isAsked ? Math.max(fullUntilMs, askedUntilMs) : fullUntilMs
+}
+
+/** Counts a message that the receiver accepted. Only in memory: after a start, up to `max` are sent again. */
+export function countSent(delivery: Delivery, rate: DigestRate | null, queue: QueueState, nowMs: number): void {
+	if (rate === null || !(delivery.message.type === 'alert.digest' || mayBeHeld(delivery))) return
+	queue.sentAtMs = [...recent(queue, rate, nowMs), nowMs]
+}
+
+/** The receiver asked for no message before that has passed. */
+export function countAsked(queue: QueueState, afterMs: number, nowMs: number): void {
+	queue.askedUntilMs = nowMs + Math.min(afterMs, LONGEST_WAIT_MS)
+}
+
+/**
+ * What is sent in one message with the first of `claimed`, in order: those of the same digest that overtake nothing
+ * about their event, as many as one message can carry in full. A receiver that takes no digests gets only the first.
+ */
+export function batchOf(
+	claimed: readonly Delivery[],
+	aside: Iterable<Delivery>,
+	{ takesDigest }: Pick<Receiver, 'takesDigest'>,
+): readonly Delivery[] {
+	const [head] = claimed
+	if (head?.digestAtMs === undefined || head.alone || isAlone(head)) return claimed.slice(0, 1)
+	const members: Delivery[] = []
+	const inside = new Set<string>()
+	const outside = function* () {
+		for (const one of aside) if (!inside.has(one.id)) yield one
+	}
+	for (const one of claimed) {
+		if (members.length === MOST_ALERTS) break
+		const isSame = one.digestAtMs === head.digestAtMs && (one.refused === undefined) === (head.refused === undefined)
+		if (!isSame || isAlone(one)) continue
+		if (one !== head && blockerOf(one, outside()) !== null) continue
+		members.push(one)
+		inside.add(one.id)
+	}
+	return longest(members, (some) => {
+		const { message } = digestOf(some, sha256)
+		return takesDigest?.(message) === true && Buffer.byteLength(JSON.stringify(message)) <= MOST_BYTES
+	})
+}
+
+/** Alarms and what leaves a watch are always sent at once. */
+function mayBeHeld({ message }: Delivery): boolean {
+	return digested(message) !== null && urgencyOf(message) === 'ordinary'
+}
+
+/** Times in the future were recorded before the clock was set back. */
+function recent({ sentAtMs }: QueueState, { everyMs }: DigestRate, nowMs: number): readonly number[] {
+	return sentAtMs.filter((atMs) => atMs <= nowMs && nowMs < atMs + everyMs)
+}
+
+function windowEndMs(queue: QueueState, rate: DigestRate, nowMs: number): number | null {
+	const sent = recent(queue, rate, nowMs)
+	const oldest = sent[sent.length - rate.max]
+	return oldest === undefined ? null : oldest + rate.everyMs
+}
+
+/** The longest prefix that is taken, at least one alert. Assumes that every prefix of a taken prefix is taken too. */
+function longest<T>(all: readonly T[], isTaken: (some: readonly T[]) => boolean): readonly T[] {
+	let [good, bad] = [1, all.length + 1]
+	while (bad - good > 1) {
+		// The first try is the whole list, because it usually fits.
+		const middle = bad > all.length ? all.length : Math.floor((good + bad) / 2)
+		if (isTaken(all.slice(0, middle))) good = middle
+		else bad = middle
+	}
+	return all.slice(0, good)
+}
