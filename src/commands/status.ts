@@ -147,7 +147,7 @@ function networkLine(network: string, state: NetworkSummary | undefined, { heads
 }
 
 function receiverLine(receiver: string, found: ReceiverSummary | undefined) {
-	const { pending = 0, quarantined: aside = 0, failedAttempts = 0, held = 0 } = found ?? {}
+	const { pending = 0, aside = 0, failedAttempts = 0, held = 0 } = found ?? {}
 	const { parked = 0, dead = 0, delivered = 0, lastDeliveredAtMs = null } = found ?? {}
 	const lastDeliveredAt = lastDeliveredAtMs === null ? null : iso(lastDeliveredAtMs)
 	return { receiver, pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt }

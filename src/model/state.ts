@@ -209,7 +209,7 @@ export interface NetworkSummary {
 export interface ReceiverSummary {
 	readonly pending: number
 	/** Number of pending deliveries that fail alone (`core/outbox/waiting.ts`); absent: none. */
-	readonly quarantined?: number
+	readonly aside?: number
 	/** Number of pending and held deliveries that were parked or dead before and are retried; absent: none. */
 	readonly retried?: number
 	/** Highest number of failed attempts of a pending delivery that blocks its queue; absent: none failed. */

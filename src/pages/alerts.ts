@@ -69,7 +69,7 @@ function reasonOf({ data }: Message): string | null {
 	return 'reason' in data && typeof data.reason === 'string' ? data.reason : null
 }
 
-const others = ['removed', 'digest', 'stalled', 'gap', 'undelivered', 'refused', 'recovered']
+const others = ['removed', 'stalled', 'gap', 'undelivered', 'refused', 'recovered']
 
 export function alertsBody(found: Awaited<ReturnType<typeof alerts>>, facts: PageFacts, params: URLSearchParams): Html {
 	// Unsent ones come first in the history; on the page the newest is first, sent or not.

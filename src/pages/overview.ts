@@ -56,7 +56,7 @@ export async function overview(facts: PageFacts) {
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
 			pending: state?.pending ?? none,
-			aside: state?.quarantined ?? none,
+			aside: state?.aside ?? none,
 			failedAttempts: summary === null ? null : (state?.failedAttempts ?? 0),
 			held: state?.held ?? none,
 			parked: state?.parked ?? none,

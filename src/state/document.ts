@@ -163,13 +163,13 @@ export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
 		const { receiver } = delivery
 		const status = statusOf(delivery)
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
-		const quarantined = isAlone(delivery) ? { quarantined: (seen.quarantined ?? 0) + 1 } : {}
+		const aside = isAlone(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
 		const retried = isReread(delivery) && !isParked(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
 		const failed = failedAttempts(delivery)
 		const tried = failed === 0 ? {} : { failedAttempts: Math.max(seen.failedAttempts ?? 0, failed) }
 		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}
 		const refusal = saysRefusal(delivery) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
-		const more = { ...quarantined, ...retried, ...tried, ...refused, ...refusal }
+		const more = { ...aside, ...retried, ...tried, ...refused, ...refusal }
 		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...more })
 	}
 	return { networks, receivers }

@@ -1,7 +1,7 @@
 /** Small true-looking pieces of state. */
 
 import { expect } from 'vitest'
-import type { Alert, AlertData, DigestData } from '../../src/model/alert.js'
+import type { Alert, AlertData } from '../../src/model/alert.js'
 import type { Book } from '../../src/model/books.js'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Contract } from '../../src/model/contract.js'
@@ -79,11 +79,6 @@ export function deliveryOf(id: string, rest: Partial<Delivery> = {}): Delivery {
 		lastError: null,
 		...rest,
 	}
-}
-
-export function digestMessageOf(id: string, alerts: readonly Delivery['message'][]): Delivery['message'] {
-	const data = { id: `digest:${id}`, deliveryId: id, alerts: alerts as DigestData['alerts'] }
-	return { type: 'alert.digest', timestamp: '2026-11-20T10:00:00.000Z', data }
 }
 
 export function alertOf(id: string): Alert {

@@ -52,18 +52,15 @@ function isAsked(entry: HistoryEntry, query: HistoryQuery): boolean {
 	return isHole(entry) || isAbout(entry.message, entry.receiver, query)
 }
 
-/** A field of a digest is set when all of its alerts agree on it. */
 function publicOf({ id: deliveryId, message, createdAtMs, endedAtMs, ...row }: HistoryRow) {
 	const { receiver, recipient, result, attempts, lastError, answer } = row
-	const alerts = alertsOf(message)
-	const same = (values: readonly (string | null)[]) => (new Set(values).size === 1 ? (values[0] ?? null) : null)
-	const network = 'network' in message.data ? message.data.network : same(alerts.map((alert) => alert.network))
+	const [alert] = alertsOf(message)
 	return {
 		...{ id: message.data.id, deliveryId, type: message.type },
-		kind: same(alerts.map(({ kind }) => kind)) ?? message.type.slice(message.type.indexOf('.') + 1),
-		network,
-		address: same(alerts.map(({ watch }) => watch.address)),
-		label: same(alerts.map(({ watch }) => watch.label)),
+		kind: alert?.kind ?? message.type.slice(message.type.indexOf('.') + 1),
+		network: 'network' in message.data ? message.data.network : null,
+		address: alert?.watch.address ?? null,
+		label: alert?.watch.label ?? null,
 		...{ receiver, recipient, result, attempts },
 		...{ toldAt: utc(createdAtMs), endedAt: utc(endedAtMs), lastError, answer, says: headline(message), message },
 	}

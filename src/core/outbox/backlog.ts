@@ -1,7 +1,6 @@
 /** When a network stops polling because too many deliveries wait for its receivers: late rather than lost. Pure. */
 
 import type { Message } from '../../model/alert.js'
-import { isDigest } from './messageKinds.js'
 
 export interface Backlog {
 	/** Deliveries about the network that wait, by receiver. */
@@ -34,8 +33,7 @@ export function tooMuchWaits({ own, all, receivers }: Backlog, most: number): nu
 	return isTooMuch ? sum : null
 }
 
-/** Whether a message is about a network; a digest may be about several. */
+/** Whether a message is about a network. */
 export function isAbout({ data }: Message, network: string): boolean {
-	if (isDigest(data)) return data.alerts.some((alert) => alert.data.network === network)
 	return 'network' in data && data.network === network
 }

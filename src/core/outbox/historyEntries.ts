@@ -10,7 +10,7 @@ import type {
 	HistoryResult,
 	HistoryRow,
 } from '../../model/history.js'
-import { isDigest } from './messageKinds.js'
+import { isAlert } from './messageKinds.js'
 import { statusOf } from './waiting.js'
 
 /** A row without its position. `answer`: the receiver's answer; null if it was not contacted. */
@@ -44,10 +44,9 @@ export function isHole(entry: HistoryEntry): entry is HistoryHole {
 	return 'hole' in entry
 }
 
-/** The alerts that a message carries: those of a digest, the one of an alert, none of a system message. */
+/** The alert that a message carries; none of a system message. */
 export function alertsOf({ data }: Message): readonly AlertData[] {
-	if (isDigest(data)) return data.alerts.map((alert) => alert.data)
-	return 'watch' in data ? [data] : []
+	return isAlert(data) ? [data] : []
 }
 
 /** Whether a message matches a query. The caller checks `sinceMs` against the appropriate time. */

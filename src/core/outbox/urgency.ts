@@ -7,7 +7,7 @@
 import { recordOf } from '../../kinds/all.js'
 import type { AlertData, Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
-import { isAlert, isDigest } from './messageKinds.js'
+import { isAlert } from './messageKinds.js'
 
 /**
  * `alarm`: messages about tracewatch itself, and kinds whose record defines an alarm (`unexplained`, `balance`, …).
@@ -23,10 +23,6 @@ export const ranks: Readonly<Record<Urgency, number>> = { alarm: 0, outgoing: 1,
 
 export function urgencyOf({ type, data }: Message): Urgency {
 	if (data.test === true) return 'alarm'
-	if (isDigest(data)) {
-		const all = data.alerts.map((alert) => urgencyOfAlert(alert.data))
-		return all.reduce((one, other) => (ranks[other] < ranks[one] ? other : one), 'ordinary')
-	}
 	// A retraction has the data of its alert, and so the same rank: it cannot overtake the alert.
 	if (isAlert(data)) return urgencyOfAlert(data)
 	// Alerts of a gap are sent before the notice that it is closed.

@@ -33,8 +33,8 @@ export function createFailingReceivers(clock: Clock, steady: Clock): FailingRece
 			}
 		},
 		reasons({ receivers }) {
-			return [...receivers].flatMap(([name, { pending, quarantined = 0, failedAttempts = 0 }]) => {
-				const wait = pending - quarantined
+			return [...receivers].flatMap(([name, { pending, aside = 0, failedAttempts = 0 }]) => {
+				const wait = pending - aside
 				if (wait === 0) return []
 				const known = failing.get(name)
 				if (known === undefined) {

@@ -188,10 +188,6 @@ export function deliveryIn(json: unknown): Delivery {
 function isMessage(json: unknown): boolean {
 	const { type, timestamp, data } = (json ?? {}) as { type?: unknown; timestamp?: unknown; data?: unknown }
 	if (!areTexts(type, timestamp) || typeof data !== 'object' || data === null) return false
-	if (type === 'alert.digest') {
-		const { alerts } = data as { alerts?: unknown }
-		return Array.isArray(alerts) && alerts.length > 0 && alerts.every(isMessage)
-	}
 	if (type === 'test' || !String(type).startsWith('alert.')) return true
 	const { kind, network, to, watch } = data as Record<string, unknown>
 	return areTexts(kind, network, to) && areTexts((watch as { address?: unknown } | null)?.address)

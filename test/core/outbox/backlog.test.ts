@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { isAbout, tooMuchWaits } from '../../../src/core/outbox/backlog.js'
-import { deliveryOf, digestMessageOf } from '../../state/samples.js'
+import { deliveryOf } from '../../state/samples.js'
 
 /** Waiting for `mail` and for `hook` about this network, and how many in all besides. */
 const cases: Readonly<Record<string, readonly [mail: number, hook: number, others: number, waits: number | null]>> = {
@@ -30,11 +30,8 @@ test('behavior: of a network that reports nothing any more, what is left to be s
 	expect(tooMuchWaits({ own: new Map(), all: 100, receivers: [] }, 100)).toBeNull()
 })
 
-test('behavior: a digest is about each network that it reports', () => {
+test('behavior: a message is about its network alone', () => {
 	const { message } = deliveryOf('a')
 	expect(isAbout(message, 'ethereum')).toBe(true)
 	expect(isAbout(message, 'base')).toBe(false)
-	const onBase = { ...message, data: { ...message.data, network: 'base' } } as typeof message
-	const digest = digestMessageOf('d', [message, onBase])
-	expect(['ethereum', 'base', 'other'].map((network) => isAbout(digest, network))).toEqual([true, true, false])
 })

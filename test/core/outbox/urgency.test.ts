@@ -4,7 +4,6 @@ import type { AlertData, Message } from '../../../src/model/alert.js'
 import {
 	alertData,
 	alertDeliveryOf,
-	digestData,
 	messageOf,
 	payer,
 	removalOf,
@@ -48,12 +47,6 @@ test.each<[string, Message, string]>([
 	['the end of a stall', messageOf(systemData(), 'system.recovered'), 'alarm'],
 	['the end of a gap', messageOf(systemData({ fromBlock: 3, toBlock: 3 }), 'system.recovered'), 'ordinary'],
 	['word of a receiver', messageOf(undeliveredData(), 'system.undelivered'), 'alarm'],
-	['a digest of payments', messageOf(digestData([1, 2].map((n) => alertDeliveryOf(n))), 'alert.digest'), 'ordinary'],
-	[
-		'a digest with a payment out among them',
-		messageOf(digestData([alertDeliveryOf(1), alertDeliveryOf(2, {}, out)]), 'alert.digest'),
-		'outgoing',
-	],
 ])('%s', (_, message, urgency) => {
 	expect(urgencyOf(message)).toBe(urgency)
 })

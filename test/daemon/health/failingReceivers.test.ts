@@ -47,7 +47,7 @@ test('default: a receiver that is down for five minutes is not well: since when,
 })
 
 test('behavior: what is set aside, or gone, is no receiver that is down', async () => {
-	for (const rest of [{ pending: 2, quarantined: 2 }, { pending: 0 }]) {
+	for (const rest of [{ pending: 2, aside: 2 }, { pending: 0 }]) {
 		const { failing, health, pass } = watched(rest)
 		failing.attempted('mail', down)
 		pass(60)

@@ -95,8 +95,8 @@ export function createOutages(options: OutageOptions): Outages {
 
 	async function notify(trouble: UndeliveredTrouble, reason: string): Promise<void> {
 		const { receiver, sinceMs, receivers, outage } = trouble
-		const { pending = 0, held = 0, quarantined = 0 } = (await store.summary()).receivers.get(receiver) ?? {}
-		const count = pending + held - quarantined
+		const { pending = 0, held = 0, aside = 0 } = (await store.summary()).receivers.get(receiver) ?? {}
+		const count = pending + held - aside
 		if (count === 0 || outage === undefined) return
 		const id = `failing:${sha256(JSON.stringify([receiver, sinceMs])).slice(0, 16)}`
 		const since = new Date(sinceMs).toISOString()

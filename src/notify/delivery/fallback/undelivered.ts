@@ -67,8 +67,8 @@ export function createUndelivered(options: UndeliveredOptions): Undelivered {
 
 	async function isOver(trouble: UndeliveredTrouble, summary: ReceiverSummary | undefined): Promise<boolean> {
 		if (trouble.outage === undefined || summary === undefined) return isRefusalOver(trouble, summary)
-		const { pending, held, quarantined = 0, lastDeliveredAtMs } = summary
-		if (pending + held - quarantined === 0) return true
+		const { pending, held, aside = 0, lastDeliveredAtMs } = summary
+		if (pending + held - aside === 0) return true
 		if (lastDeliveredAtMs === null || lastDeliveredAtMs < trouble.sinceMs) return false
 		// Another mailbox of the receiver may have accepted it.
 		const queue = { receiver: trouble.receiver, recipient: trouble.outage.recipient }
