@@ -2,59 +2,86 @@
 import { chmodSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
-import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { loadConfig } from '../../src/config/load.js'
 import { temporaryFolder } from '../support/folder.js'
+import { sections, watchOptions, withTables } from './settingsTables.js'
 
 const root = resolve(import.meta.dirname, '../..')
 const page = readFileSync(join(root, 'docs/configuration.md'), 'utf8')
 
-interface Row {
-	readonly key: string
-	readonly form: string
-	readonly standard: string
-	readonly meaning: string
-	readonly example: string
-}
-
-/** The rows of the table under each heading, with the heading of the chapter before it. */
-function tables(): ReadonlyMap<string, readonly Row[]> {
-	const found = new Map<string, Row[]>()
-	let [chapter, heading] = ['', '']
-	for (const line of page.split('\n')) {
-		const [, level, title = ''] = /^(##+) (.*)$/.exec(line) ?? []
-		if (level === '##') [chapter, heading] = [title, '']
-		if (level === '###') heading = title
-		const cells = line.split('|').map((cell) => cell.trim())
-		const [, key = '', form = '', standard = '', meaning = '', example = ''] = cells
-		if (!/^`\w+`$/.test(key)) continue
-		expect(cells, line).toHaveLength(7)
-		const name = `${chapter}: ${heading}`
-		const rows = found.get(name) ?? []
-		found.set(name, [
-			...rows,
-			{ key: key.slice(1, -1), form, standard, meaning, example: example.replace(/^`(.*)`$/, '$1') },
-		])
-	}
-	return found
-}
-
-interface Schema {
-	readonly properties: Readonly<Record<string, { readonly description?: string }>>
-	readonly required?: readonly string[]
-	readonly definitions: Readonly<Record<string, Schema>>
-}
-const config = jsonSchema('config') as Schema
-const watchlist = jsonSchema('watchlist') as Schema
-const sections: Readonly<Record<string, Schema | undefined>> = {
-	'tracewatch.yaml: The file': config,
-	'tracewatch.yaml: A network': config.definitions.network,
-	'tracewatch.yaml: A receiver by mail': config.definitions.email,
-	'tracewatch.yaml: A receiver by webhook': config.definitions.webhook,
-	'tracewatch.yaml: A digest': config.definitions.digest,
-	'Watchlists: The file': watchlist,
-	'Watchlists: A watch': watchlist.definitions.watch,
-	'Watchlists: An entry with files of addresses': watchlist.definitions.addresses,
+const address = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
+/** A value of each key, as a person writes it. */
+const examples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+	'tracewatch.yaml': {
+		watchlists: '[treasury.yaml, exchange.yaml]',
+		state: '/var/lib/tracewatch',
+		history: '365d',
+		heartbeat_url: 'https://hc.example.org/ping/KEY',
+		http: '127.0.0.1:9464',
+		http_password: 'correct-horse-battery',
+	},
+	'A network': {
+		name: 'ethereum',
+		chain_id: '1',
+		rpc: '["https://node.example.org/KEY"]',
+		ws: 'wss://node.example.org/KEY',
+		schedule: '"0 */5 * * * *"',
+		source: 'trace_block',
+		private: 'true',
+		proof: 'off',
+		requests_per_second: '0.5',
+		confirmations: '12',
+		settle: '64',
+		stall_after: '5m',
+		symbol: 'xDAI',
+		decimals: '18',
+		tokens: `[{symbol: USDC, address: ${address}, decimals: 6, min_amount: 100}]`,
+		explorer: 'https://etherscan.io',
+	},
+	'A token': { symbol: 'USDC', address, decimals: '6', min_amount: '100' },
+	'A receiver by mail': {
+		name: 'ops-mail',
+		type: 'email',
+		smtp: 'smtps://user:password@mail.example.org:465',
+		from: 'Tracewatch <tracewatch@example.org>',
+		to: '[ops@example.org, treasury@example.org]',
+		fallback: 'ops-hook',
+		digest: '{every: 10m, max: 20}',
+	},
+	'A receiver by webhook': {
+		name: 'ops-hook',
+		type: 'webhook',
+		url: 'https://hooks.example.org/tracewatch',
+		format: 'slack',
+		secret: 'whsec_bW9ua2V5IGJ1c2luZXNzLCBub3QgYSBrZXk=',
+		routing_key: 'R0123456789ABCDEF0123456789ABCDE',
+		headers: '{Authorization: Bearer KEY}',
+		fallback: 'ops-mail',
+		digest: '{}',
+	},
+	'A digest': { every: '10m', max: '20' },
+	'A watchlist': {
+		network: 'ethereum',
+		watches: `[{address: ${address}}]`,
+		addresses_from: 'exchange.csv',
+	},
+	'A watch': { address, label: 'Treasury' },
+	'Files of addresses in the list of watches': { addresses_from: '[exchange.csv, suspects.csv]' },
+	[watchOptions]: {
+		tags: '[cold]',
+		kinds: '[transfer]',
+		direction: 'out',
+		min_value: '250 gwei',
+		balance_below: '0.5',
+		balance_above: '1000',
+		tokens: 'all',
+		calls: '["pause()", 0x6a761202]',
+		failed_calls: 'true',
+		allowed_code: `[${address}]`,
+		reads: '["governor()", "slot 7"]',
+		receivers: '[ops-hook]',
+		from_block: '19000000',
+	},
 }
 
 let folder: string
@@ -69,52 +96,43 @@ function write(files: Readonly<Record<string, string>>): void {
 	}
 }
 
-/** Keys with values in one line each, at some depth; a `- ` before the first where they are an entry of a list. */
-function block(keys: ReadonlyMap<string, string>, indent: string, dash: boolean): string {
-	return [...keys.values()]
-		.map((line, index) => `${indent}${dash ? (index === 0 ? '- ' : '  ') : ''}${line}\n`)
-		.join('')
-}
+type Values = Readonly<Record<string, string>>
 
-const keysOf = (...lines: string[]) => new Map(lines.map((line) => [line.slice(0, line.indexOf(':')), line]))
-const needs: Readonly<Record<string, readonly string[]>> = {
-	'A watch: failed_calls': ['calls: ["pause()"]'],
-	'An entry with files of addresses: failed_calls': ['calls: ["pause()"]'],
-	'A receiver by webhook: topic': ['format: ntfy'],
-	'A receiver by webhook: routing_key': ['format: pagerduty'],
+const flow = (values: Values) => `{${pairs(values).join(', ')}}`
+const pairs = (values: Values) => Object.entries(values).map(([key, value]) => `${key}: ${value}`)
+
+/** Keys without which another one is refused. */
+const needs: Readonly<Record<string, Values>> = {
+	failed_calls: { calls: '["pause()"]' },
+	routing_key: { format: 'pagerduty' },
 }
 const file = '0x1111111111111111111111111111111111111111\n'
 
-/** A whole configuration in which the section has the key of this example. */
-function configurationWith(section: string, { key, example }: Row): Readonly<Record<string, string>> {
-	const parts: Record<string, Map<string, string>> = {
-		'The file': new Map(),
-		'A network': keysOf('name: ethereum', 'chain_id: 1', 'rpc: ["http://h"]'),
-		'A receiver by mail': keysOf('name: ops-mail', 'type: email', 'smtp: smtp://h', 'from: a@b', 'to: [a@b]'),
-		'A receiver by webhook': keysOf('name: ops-hook', 'type: webhook', 'url: http://h'),
-		'A digest': new Map(),
+/** A whole configuration with these values in one of its parts. */
+function configurationWith(part: string, values: Values): Values {
+	const own = (name: string) => (name === part ? values : {})
+	const digest = part === 'A digest' ? { digest: flow(values) } : {}
+	const tokens = part === 'A token' ? { tokens: `[${flow({ symbol: 'X', address, ...values })}]` } : {}
+	const network = { name: 'ethereum', chain_id: '1', rpc: '["http://h"]', ...tokens, ...own('A network') }
+	const mail = { name: 'ops-mail', type: 'email', smtp: 'smtp://h', from: 'a@b', to: '[a@b]', ...digest }
+	const hook = { name: 'ops-hook', type: 'webhook', url: 'http://h', ...own('A receiver by webhook') }
+	const settings = {
+		networks: `[${flow(network)}]`,
+		receivers: `[${flow({ ...mail, ...own('A receiver by mail') })}, ${flow(hook)}]`,
+		...own('tracewatch.yaml'),
 	}
-	const list = keysOf('network: ethereum', 'receivers: [ops-mail, ops-hook]')
-	const watch = keysOf('address: "0x2222222222222222222222222222222222222222"')
-	const entry = keysOf('addresses_from: other.csv')
-	const [chapter, title = ''] = section.split(': ')
-	const target = chapter === 'tracewatch.yaml' ? parts[title] : ({ 'The file': list, 'A watch': watch }[title] ?? entry)
-	for (const line of [...(needs[`${title}: ${key}`] ?? []), example])
-		target?.set(line.slice(0, line.indexOf(':')), line)
-	const lineOf = (name: string) => parts[name] ?? new Map<string, string>()
-	const flow = (name: string) => `{${[...lineOf(name).values()].join(', ')}}`
-	if (title === 'A digest') lineOf('A receiver by mail').set('digest', `digest: ${flow(title)}`)
-	const item = (name: string) => block(lineOf(name), '  ', true)
-	const receivers = `${item('A receiver by mail')}${item('A receiver by webhook')}`
-	const settings = `networks:\n${item('A network')}receivers:\n${receivers}${block(lineOf('The file'), '', false)}`
-	const watches = list.has('watches') ? '' : `watches:\n${block(watch, '  ', true)}${block(entry, '  ', true)}`
-	const lists = `${block(list, '', false)}${watches}`
+	const watch = { address: '"0x2222222222222222222222222222222222222222"', ...own('A watch') }
+	const files = { addresses_from: 'other.csv', ...own('Files of addresses in the list of watches') }
+	const watches = `[${flow(watch)}, ${flow(files)}]`
+	const list = pairs({ network: 'ethereum', receivers: '[ops-mail, ops-hook]', watches, ...own('A watchlist') }).join(
+		'\n',
+	)
 	return {
-		'tracewatch.yaml': settings,
-		'watchlists/a.yaml': lists,
+		'tracewatch.yaml': pairs(settings).join('\n'),
+		'watchlists/a.yaml': list,
 		// Where the example names the watchlists itself.
-		'treasury.yaml': lists,
-		'exchange.yaml': lists,
+		'treasury.yaml': list,
+		'exchange.yaml': list,
 		...Object.fromEntries(
 			['', 'watchlists/'].flatMap((at) => [
 				[`${at}exchange.csv`, file],
@@ -125,61 +143,60 @@ function configurationWith(section: string, { key, example }: Row): Readonly<Rec
 	}
 }
 
-type Bounds = [key: string, section: string, ends: readonly string[], beyond: readonly string[]]
-
-/** Of the forms that name a first and a last value. */
-function bounds(): readonly Bounds[] {
-	const shifted = (value: string, by: number) => value.replace(/^\d+/, (digits) => String(Number(digits) + by))
-	return [...tables()].flatMap(([section, rows]) =>
-		rows.flatMap(({ key, form }): Bounds[] => {
-			const [, least] = /^text of (\d+) characters or more$/.exec(form) ?? []
-			if (least !== undefined) return [[key, section, ['x'.repeat(Number(least))], ['x'.repeat(Number(least) - 1)]]]
-			const [, low, high] = /, `?(\d+\w*)`? to `?(\d+\w*)`?$/.exec(form) ?? []
-			if (low === undefined || high === undefined) return []
-			return [[key, section, [low, high], [shifted(low, -1), shifted(high, 1)]]]
-		}),
-	)
+async function load(part: string, key: string, value: string): Promise<void> {
+	write(configurationWith(part, { ...needs[key], [key]: value }))
+	await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
 }
 
+/** The first and the last value that a description names, and those beyond. */
+function boundsOf(description: string): { readonly ends: readonly string[]; readonly beyond: readonly string[] } {
+	const [, least] = /^(\d+) characters or more/.exec(description) ?? []
+	if (least !== undefined) return { ends: ['x'.repeat(Number(least))], beyond: ['x'.repeat(Number(least) - 1)] }
+	const [, low, high] = /, (\d+) to (\d+)\./.exec(description) ?? []
+	if (low === undefined || high === undefined) return { ends: [], beyond: [] }
+	return { ends: [low, high], beyond: [String(Number(low) - 1), String(Number(high) + 1)] }
+}
+
+const all = Object.values(sections).flatMap((tables) => Object.entries(tables))
+const bounds = all.flatMap(([part, { properties }]) =>
+	Object.entries(properties).flatMap(([key, { description = '' }]) => {
+		const { ends, beyond } = boundsOf(description)
+		return ends.length === 0 ? [] : [{ part, key, ends, beyond }]
+	}),
+)
+
 describe('docs/configuration.md', () => {
-	test('names the bounds of several keys', () => {
-		expect(bounds().length).toBeGreaterThan(2)
+	// After a change: npx vitest run test/config/documentation.test.ts -u
+	test('default: its tables are those of the schemas', async () => {
+		await expect(withTables(page)).toMatchFileSnapshot(join(root, 'docs/configuration.md'))
 	})
 
-	test.each(Object.entries(sections))(
-		'%s: every key of the schema, its default, and an example that loads',
-		async (section, schema) => {
-			const rows = tables().get(section) ?? []
-			expect(rows.map(({ key }) => key).sort()).toEqual(Object.keys(schema?.properties ?? {}).sort())
-			for (const row of rows) {
-				const description = schema?.properties[row.key]?.description ?? ''
-				const standard = schema?.required?.includes(row.key)
-					? 'required'
-					: (/Default: (.*?)\.?$/.exec(description)?.[1] ?? 'not in the schema')
-				// Lists whose entries have tables of their own.
-				const isList = schema === config && (row.key === 'networks' || row.key === 'receivers')
-				expect(row.standard.replaceAll('`', ''), row.key).toBe(standard)
-				expect(row.form, row.key).not.toBe('')
-				if (isList) continue
-				expect(row.example, row.key).toMatch(new RegExp(`^${row.key}: .`))
-				write(configurationWith(section, row))
-				await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
-			}
-		},
-	)
-
-	test.each(bounds())('%s of %s: %s is taken, %s is not', async (key, section, ends, beyond) => {
-		const load = async (value: string) => {
-			const row = { key, form: '', standard: '', meaning: '', example: `${key}: ${value}` }
-			write(configurationWith(section, row))
-			await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
-		}
-		for (const value of ends) await load(value)
-		for (const value of beyond) await expect(load(value), value).rejects.toThrow(`\`${key}\``)
+	test('default: every key has a default or is required, and a meaning', () => {
+		const rows = withTables(page).match(/^\| `\w+` \|.*$/gm) ?? []
+		expect(rows.length).toBe(all.reduce((sum, [, { properties }]) => sum + Object.keys(properties).length, 0))
+		const empty = rows.filter((row) => /\| +\|/.test(row))
+		expect(empty).toEqual([])
 	})
 
-	test('names no key that there is not', () => {
-		expect([...tables().keys()].sort()).toEqual(Object.keys(sections).sort())
+	test.each(all)('default: each key of %s has an example that loads', async (part, { properties }) => {
+		// `networks` and `receivers` have tables of their own.
+		const keys = Object.keys(properties).filter(
+			(key) => part !== 'tracewatch.yaml' || !/^(networks|receivers)$/.test(key),
+		)
+		expect(Object.keys(examples[part] ?? {}).sort()).toEqual(keys.sort())
+		const places =
+			part === watchOptions ? ['A watchlist', 'A watch', 'Files of addresses in the list of watches'] : [part]
+		for (const place of places)
+			for (const [key, value] of Object.entries(examples[part] ?? {})) await load(place, key, value)
+	})
+
+	test('default: several keys name their bounds', () => {
+		expect(bounds.length).toBeGreaterThan(3)
+	})
+
+	test.each(bounds)('default: $part, $key: $ends are taken, $beyond are not', async ({ part, key, ends, beyond }) => {
+		for (const value of ends) await load(part, key, value)
+		for (const value of beyond) await expect(load(part, key, value), value).rejects.toThrow(`\`${key}\``)
 	})
 
 	test('its receivers load, one of each format', async () => {

@@ -20,7 +20,7 @@ describe('jsonSchema', () => {
 		}
 		for (const keys of [properties, ...Object.values(definitions).map((definition) => definition.properties)]) {
 			for (const [key, schema] of Object.entries(keys)) {
-				if (key !== 'type') expect(schema, key).toHaveProperty('description')
+				expect(schema, key).toHaveProperty('description')
 			}
 		}
 	})

@@ -20,13 +20,13 @@ import { addressed, formatNames } from './webhookFormat.js'
 
 const digest = section({
 	every: text(readDuration).optional().meta({
-		description: 'Length of the time that is counted, such as 10m. Default: 10m.',
+		description: 'Length of the time that is counted. Default: 10m.',
 	}),
 	max: text((value) => readWholeNumber(value, 10_000, 1))
 		.default(20)
 		.meta({
 			type: ['integer', 'string'],
-			description: 'Alerts within that time that are sent one by one. Default: 20.',
+			description: 'Alerts within that time that are sent one by one, 1 to 10000. Default: 20.',
 		}),
 })
 	.transform(({ every, max }) => ({ everyMs: every ?? 600_000, max }))
@@ -39,7 +39,7 @@ const digest = section({
 
 const shared = {
 	fallback: orNull(text(readName)).meta({
-		description: 'Name of the receiver that is notified when this one fails. Default: none.',
+		description: 'Name of the receiver that is notified when this one fails; two may name each other. Default: none.',
 	}),
 	digest: orNull(digest).meta({
 		description:
@@ -49,43 +49,49 @@ const shared = {
 }
 
 const receiverName = text(readName).meta({
-	description: 'Name of the receiver in watchlists and metrics.',
+	description: 'Name in watchlists, deliveries and metrics, such as ops-mail.',
 })
 
 const email = section({
 	name: receiverName,
-	type: z.literal('email'),
+	type: z.literal('email').meta({ description: 'A receiver by mail.' }),
 	smtp: text(readSmtpUrl).meta({
-		description: 'smtps://user:password@host:465 (TLS) or smtp://host:587 (STARTTLS).',
+		description:
+			'`smtps://user:password@host:465` (TLS) or `smtp://host:587` (STARTTLS); user and password ' +
+			'URL-encoded: @ is %40, / is %2F. A secret.',
 	}),
 	from: text(readMailbox).meta({
-		description: 'Sender: a mail address, or Name <address>.',
+		description: 'Sender: a mail address, or `Name <address>`.',
 	}),
-	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets a mail of its own.' }),
+	to: list(text(readMailAddress)).meta({ description: 'Mail addresses; each gets mails and attempts of its own.' }),
 	...shared,
 }).meta({ id: 'email', description: 'Alerts by mail.' })
 
 const webhook = section({
 	name: receiverName,
-	type: z.literal('webhook'),
+	type: z.literal('webhook').meta({ description: 'A receiver by HTTP POST.' }),
 	url: text(readHttpUrl).meta({
 		description:
-			'Where alerts are posted; http or https. With the chat in format telegram, ' +
-			'https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>; with the topic in format ntfy.',
+			'Where alerts are posted, http or https; formats telegram and ntfy have the chat or the topic in it. ' +
+			'What looks like a key is a secret, a plain word such as `/treasury` is not.',
 	}),
 	format: z.enum(formatNames).default('standard').meta({
-		description: 'What is posted: Standard Webhooks, or what a service wants. Default: standard.',
+		description: 'What is posted: Standard Webhooks, or what a service expects. Default: standard.',
 	}),
 	secret: orNull(text(readSigningSecrets)).meta({
 		description:
-			'Format standard: signing secret, whsec_ and 24 to 64 bytes in base64; ' +
-			'two with a space between while one replaces the other. Default: none, not signed.',
+			'Format standard: signing secret, `whsec_` and 24 to 64 bytes in base64; two with a space between ' +
+			'while one replaces the other. Default: none, not signed.',
 	}),
 	routing_key: orNull(text(readRoutingKey)).meta({
-		description: 'Format pagerduty: integration key of the service (Events API v2). Default: none.',
+		description:
+			'Format pagerduty: integration key of the service (Events API v2), 32 letters and digits. A secret. ' +
+			'Default: none.',
 	}),
 	headers: readHeaders.meta({
-		description: 'Headers that go along with each request, for tokens; their values are secrets. Default: none.',
+		description:
+			'Headers that go along with each request, such as `{Authorization: Bearer KEY}`; not those that the ' +
+			'sender writes itself. Their values are secrets. Default: none.',
 	}),
 	...shared,
 })

@@ -56,25 +56,29 @@ function isTooSlow({ schedule, stall_after, ws }: PollTiming & { readonly ws: re
 
 const network = section({
 	name: text(readName).meta({
-		description: 'Name of the network in watchlists, alerts and metrics, such as ethereum.',
+		description: 'Name in watchlists, alerts and metrics, such as ethereum. A network that is renamed starts anew.',
 	}),
 	chain_id: text(readChainId).meta({
 		type: ['integer', 'string'],
-		description: 'Compared with eth_chainId; an endpoint of another chain is refused.',
+		description: 'Compared with `eth_chainId`; an endpoint of another chain is refused.',
 	}),
 	rpc: list(text(readHttpUrl)).meta({
-		description: `JSON-RPC endpoints in order of preference, http or https, such as \${ETHEREUM_RPC_URL}.`,
+		description: 'JSON-RPC endpoints in order of preference, http or https. Secrets; only their hosts are shown.',
 	}),
 	ws: oneOrMore(text(readWsUrl))
 		.default([])
 		.meta({
 			description:
-				'WebSocket endpoints, ws or wss, in order of preference: ' +
-				'the network is polled on each new head that they tell of, and on its schedule in any case. Default: none.',
+				'WebSocket endpoints, ws or wss, in order of preference: each new head that one reports starts a ' +
+				'poll, besides the schedule. Secrets. Default: none.',
 		}),
 	schedule: text(readSchedule)
 		.default('*/12 * * * * *')
-		.meta({ description: 'When to poll, as node-cron takes it, seconds first. Default: every 12 seconds.' }),
+		.meta({
+			description:
+				'When to poll, as node-cron reads it, seconds first, in quotes: "*/12 * * * * *". Without `ws` at ' +
+				'least once in `stall_after`. Default: every 12 seconds.',
+		}),
 	source: z
 		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
 		.default('auto')
@@ -84,45 +88,54 @@ const network = section({
 		.meta({
 			type: 'boolean',
 			description:
-				'Asks for whole blocks only and picks out what matters here, ' +
-				'so that the provider never learns which addresses are watched. Default: false.',
+				'Requests whole blocks only, so that the provider never learns which addresses are watched; costs a ' +
+				'trace request a block. Not with `source: trace_filter`. Default: false.',
 		}),
 	proof: z
 		.enum(['auto', 'off'])
 		.default('auto')
 		.meta({
 			description:
-				'Whether books are kept: each balance is checked against all that was seen to move it, ' +
-				'and what stays unexplained is reported. With `private` only where blocks have access lists. Default: auto.',
+				'Whether books are kept: each balance is compared with all movements that were seen, and an ' +
+				'unexplained difference is reported. With `private` only where blocks have access lists. ' +
+				'Default: auto.',
 		}),
 	requests_per_second: orNull(text(readRate)).meta({
 		type: ['number', 'string'],
-		description: 'Most requests a second to each endpoint, such as 10 or 0.5. Default: as many as are needed.',
+		description:
+			'Most calls per second to each endpoint, such as 10 or 0.5, to leave room for other users of the ' +
+			'same plan. Default: as many as are needed.',
 	}),
 	confirmations: text(readConfirmations)
 		.default(0)
 		.meta({
 			type: ['integer', 'string'],
-			description: 'Blocks to stay behind the head, or safe, or finalized. Default: 0.',
+			description:
+				'Blocks to stay behind the head, or `safe`, or `finalized`: alerts come later, and fewer are ' +
+				'retracted. Default: 0.',
 		}),
 	settle: text(readSettle)
 		.default('finalized')
 		.meta({
 			type: ['integer', 'string'],
 			description:
-				'When a block is looked at a second time: after this many blocks, or once finalized. Default: finalized.',
+				'When a block is looked at a second time: after this many blocks, or once finalized. ' + 'Default: finalized.',
 		}),
 	stall_after: text(readDurationOrNever)
 		.optional()
 		.meta({
 			description:
-				'Time without a scanned block after which the receivers are notified that watching has stalled, such as 10m, ' +
-				'or never. Default: 10m; 45m with confirmations safe or finalized.',
+				'Time without a scanned block after which a stall is reported, such as 10m, or `never`; 2.5 times ' +
+				'the longest pause of the schedule where that is more. Default: 10m; 45m with confirmations safe or ' +
+				'finalized.',
 		}),
 	symbol: text(readLine).default('ETH').meta({ description: 'Symbol of the native coin. Default: ETH.' }),
 	decimals: text((value) => readWholeNumber(value, 77))
 		.default(18)
-		.meta({ type: ['integer', 'string'], description: 'Digits after the point of the native coin. Default: 18.' }),
+		.meta({
+			type: ['integer', 'string'],
+			description: 'Digits after the point of the native coin, 0 to 77. Default: 18.',
+		}),
 	tokens: tokensSchema.meta({
 		description: 'Tokens whose transfers are reported, under symbols of your own. Default: none.',
 	}),
@@ -175,7 +188,10 @@ export type NetworkSettings = z.output<typeof network>
 export const watchlistsSchema = z
 	.union([text(readLine), list(text(readLine))], { error: 'must be a folder, or a list of files' })
 	.default('watchlists')
-	.meta({ description: 'A folder (its *.yaml and *.yml), or a list of files. Default: watchlists.' })
+	.meta({
+		description:
+			'A folder (its `*.yaml` and `*.yml` by name, without hidden ones), or a list of files. Default: watchlists.',
+	})
 
 export const settingsSchema = section({
 	networks: z.array(network).min(1).meta({ description: 'The chains to watch.' }),
@@ -185,28 +201,31 @@ export const settingsSchema = section({
 		.default('state')
 		.meta({
 			description:
-				'Folder of the state file, or postgres://user:password@host/database for several instances that share one ' +
-				'state. Default: state.',
+				'Folder of the state file, or `postgres://user:password@host/database`, where one instance works and ' +
+				'the others stand by. Default: state.',
 		}),
 	history: text(readKeeping)
 		.default(90 * 86_400_000)
 		.meta({
 			type: ['string', 'integer'],
 			description:
-				'How long what was sent, and what became of it, is kept after it left the outbox, such as 90d; 0: not at ' +
-				'all. Default: 90d.',
+				'How long sent deliveries and their results are kept for `deliveries --sent` and the pages, such as ' +
+				'365d; 0: not at all. Default: 90d.',
 		}),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
 		description:
-			"Fetched about once a minute, only while every network progresses: for a dead man's switch. Default: none.",
+			"URL that is fetched about once a minute, only while every network progresses: for a dead man's " +
+			'switch. A secret. Default: none.',
 	}),
 	http_password: orNull(text(readPassword)).meta({
 		description:
-			'Asked for before a page is shown, also on another address than loopback, where there are none without it; a ' +
-			'secret. Default: none.',
+			'8 characters or more, asked for before a page is shown (HTTP Basic, any user name). A secret, sent ' +
+			'in clear: put a proxy with TLS before it. Default: none.',
 	}),
 	http: orNull(text(readListen)).meta({
-		description: 'host:port for metrics, health and status page, such as 127.0.0.1:9464. Default: none.',
+		description:
+			'host:port for metrics, health and pages, such as 127.0.0.1:9464. On another address than loopback ' +
+			'the pages need `http_password`. Default: none.',
 	}),
 }).meta({ title: 'tracewatch.yaml', description: 'Settings of tracewatch: networks, receivers and folders.' })
 

@@ -17,11 +17,11 @@ export const tokensSchema = z
 			}),
 			decimals: orNull(text((value) => readWholeNumber(value, 77))).meta({
 				type: ['integer', 'string'],
-				description: 'Digits after the point. Default: none, as ERC-721 and ERC-1155 have none.',
+				description: 'Digits after the point, 0 to 77. Default: none, as ERC-721 and ERC-1155 have none.',
 			}),
 			min_amount: orNull(z.string()).meta({
 				type: ['string', 'number'],
-				description: 'Smallest transfer to tell, in whole tokens, such as 100. Default: above 0.',
+				description: 'Smallest transfer to report, in whole tokens, such as 100. Default: above 0.',
 			}),
 		})
 			.transform(({ min_amount: written, ...token }, context): KnownToken => {

@@ -19,6 +19,10 @@ import { list, oneOrMore, orNull, readEach, section, suggestion, text, unknownNa
 
 const unusualKinds = allKinds.filter((kind) => !usualKinds.includes(kind))
 
+function inSpans(words: readonly string[]): string {
+	return words.map((word) => `\`${word}\``).join(', ')
+}
+
 /** `slot 7`, `slot 0x…` or `governor()`, in the form in which it is remembered. */
 function readValueName(written: string): string {
 	const name = written.trim().replace(/\s+/g, ' ')
@@ -71,24 +75,35 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 	tags: z
 		.array(text(readLine))
 		.default([])
-		.meta({ description: 'Words that go along with each alert, besides those of the watchlist. Default: none.' }),
+		.meta({
+			description:
+				'Words that go along with each alert, besides those of the watchlist and, from a file, of the line. ' +
+				'Default: none.',
+		}),
 	kinds: orNull(list(z.enum(allKinds))).meta({
-		description: `Which kinds to tell: ${allKinds.join(', ')}. Default: all but ${unusualKinds.join(', ')}.`,
+		description: `Which kinds to report, a list of ${inSpans(allKinds)}. Default: all but ${unusualKinds.join(', ')}.`,
 	}),
 	direction: orNull(z.enum(['in', 'out', 'both'])).meta({
-		description: 'Seen from the address: in, out or both. Default: both.',
+		description:
+			'Seen from the address. A deployment is `out` for its creator and `in` for the contract. Default: both.',
 	}),
 	min_value: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
-		description: 'Smallest transfer to tell, in whole coins, or with a unit: 250 gwei, 1 wei. Default: above 0.',
+		description:
+			'Smallest transfer to report, exact: whole coins, or with a unit: 250 gwei, 1 wei. ' +
+			'Deployments are always reported. Default: above 0.',
 	}),
 	balance_below: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
-		description: 'Report when the balance falls below this, in whole coins, or with a unit: 250 gwei. Default: never.',
+		description:
+			'Report once when the balance is below this, and again after it recovered. ' +
+			'An amount as in `min_value`. Needs books. Default: never.',
 	}),
 	balance_above: orNull(text((value) => readAmount(value, coin), ': ')).meta({
 		type: ['string', 'number'],
-		description: 'Report when the balance rises above this, in whole coins, or with a unit: 250 gwei. Default: never.',
+		description:
+			'Report once when the balance is above this, and again after it fell. ' +
+			'An amount as in `min_value`. Needs books. Default: never.',
 	}),
 	tokens: orNull(
 		z
@@ -101,8 +116,8 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 			}),
 	).meta({
 		description:
-			'Which tokens to report: known (those that the network names), all (unknown ones too, each marked so), none, ' +
-			'or a list of symbols and addresses. Default: known.',
+			'Which tokens to report: `known` (those that the network names), `all` (unknown ones too, each ' +
+			'marked so), `none`, or a list of symbols and addresses. Default: known.',
 	}),
 	calls: orNull(
 		list(text(readLine)).transform((written, context) => {
@@ -111,29 +126,33 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 		}),
 	).meta({
 		description:
-			'Functions whose calls are reported, at any depth: signatures such as pause() or sweep(address to), ' +
-			'selectors such as 0x8456cb59. Default: none.',
+			'Functions whose calls are reported, at any depth: signatures such as `sweep(address to)`, selectors ' +
+			'such as 0x8456cb59. Default: none.',
 	}),
 	failed_calls: orNull(text(readSwitch)).meta({
 		type: 'boolean',
-		description: 'Whether calls of these functions that failed, or were undone, are reported too. Default: false.',
+		description:
+			'Whether calls of these functions that failed, or were undone, are reported too. Anyone can make ' +
+			'them. Default: false.',
 	}),
 	allowed_code: orNull(list(text((value) => parseAddress(value, coin?.chainId)))).meta({
 		description:
-			'Contracts whose code the address may run in its own storage, besides its own and that of known libraries. ' +
-			'Default: none.',
+			'Contracts whose code the address may run in its own storage; its own code and known libraries need ' +
+			'no entry. Default: none.',
 	}),
 	reads: orNull(list(text(readValueName))).meta({
 		description:
-			'Values of the contract to read besides those that rule it: slots such as slot 7 or slot 0x360894…, and ' +
-			'functions without arguments such as governor(). A change is reported as a change of control. Default: none.',
+			'Values of the contract to read besides those that rule it: slots such as `slot 7`, functions ' +
+			'without arguments such as `governor()`. A change is reported as `control`. Default: none.',
 	}),
 	receivers: orNull(list(nameOf('receiver', names.receivers))).meta({
-		description: 'Who is notified. Default: the receivers of the watchlist.',
+		description: 'Who is notified, instead of the receivers of the watchlist. Default: the receivers of the watchlist.',
 	}),
 	from_block: orNull(text(readBlock)).meta({
 		type: 'integer',
-		description: 'First block to look at. Default: the block after the one at which the watch is first seen.',
+		description:
+			'First block to look at; older blocks are read beside the new ones, and their alerts come late. ' +
+			'Default: the block after the one at which the watch is first seen.',
 	}),
 })
 
@@ -146,7 +165,9 @@ export function watchlistSchemas(names: Names, coin: Coin | null) {
 	const watch = section({
 		address: text((value) => parseAddress(value, coin?.chainId)).meta({
 			type: ['string', 'number'],
-			description: 'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not.',
+			description:
+				'Address to watch: all lower case, or with its EIP-55 checksum; quoted or not. A wrong checksum is ' +
+				'an error.',
 		}),
 		label: orNull(text(readLine)).meta({
 			type: ['string', 'number', 'boolean'],
