@@ -21,7 +21,7 @@ const partOf = (from: number, to: number) => ({ span: { from: BigInt(from), to: 
 
 function tableOf(count: number, ruled: (n: number) => WatchRules = () => rules) {
 	const table = createWatchTable(1)
-	for (let n = 0; n < count; n++) table.add(addressOf(n), null, ruled(n))
+	for (let n = 0; n < count; n++) table.addOnceSince(table.length, addressOf(n), null, ruled(n))
 	return table.index
 }
 

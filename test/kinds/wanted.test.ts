@@ -11,7 +11,7 @@ const address = '0x00000000000000000000000000000000000000aa'
 function tableOf(kinds: readonly Kind[]): WatchIndex {
 	const table = createWatchTable(0)
 	const { address: _address, label, ...rules } = watchOf(address, { kinds })
-	table.add(address, label, rules)
+	table.addOnceSince(table.length, address, label, rules)
 	const { index } = table
 	return { ...index, values: () => expect.unreachable('a million are not looked at one by one') }
 }

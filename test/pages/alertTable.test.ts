@@ -19,7 +19,7 @@ function watchSet(rules: Partial<WatchRules> = {}) {
 	}
 	const gathered = createWatchSet()
 	const table = gathered.begin('ethereum', whole.watchlist)
-	table.add(treasury.toLowerCase() as Address, 'Treasury', whole)
+	table.addOnceSince(table.length, treasury.toLowerCase() as Address, 'Treasury', whole)
 	gathered.end([whole])
 	return gathered.set()
 }

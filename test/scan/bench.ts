@@ -107,7 +107,7 @@ export const testNetwork: Network = {
 /** As the daemon has them: a watch is another object each time that it is asked for. */
 function tableOf(watches: readonly Watch[]): WatchIndex {
 	const table = createWatchTable(1)
-	for (const { address, label, ...rules } of watches) table.add(address, label, rules)
+	for (const { address, label, ...rules } of watches) table.addOnceSince(table.length, address, label, rules)
 	return table.index
 }
 

@@ -1,5 +1,4 @@
 import { deepFreeze } from '../../base/deepFreeze.js'
-import { createNumberColumn } from '../../core/packed/columns.js'
 import type { Problem } from '../../errors.js'
 import type { Address } from '../../model/glossary.js'
 import type { Watch, WatchRules } from '../../model/watch.js'
@@ -27,7 +26,7 @@ export interface CollectOptions {
 export function collectWatches({ network, watchlist, source, table, problems }: CollectOptions) {
 	const start = table.length
 	/** For each watch from `start` on: its index in the list, or its line in an address file. */
-	const places = createNumberColumn()
+	const places: number[] = []
 	/** The sources of consecutive watches, in order. `file` null: the list of the watchlist. */
 	const stretches: { readonly from: number; readonly file: string | null }[] = []
 	const files = new Set<string>()
@@ -59,7 +58,7 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 	}
 
 	function placeOf(before: number): string {
-		const place = places.at(before - start)
+		const place = places[before - start] ?? 0
 		const there = stretches.findLast(({ from }) => from <= before)?.file ?? null
 		const here = stretches.at(-1)?.file ?? null
 		const line = there === null ? source.locate(['watches', place, 'address']).line : place

@@ -2,14 +2,6 @@ import { randomBytes } from 'node:crypto'
 import type { WatchRules, WatchSet } from '../../../model/watch.js'
 import { createWatchTable, type WatchTable } from './watchTable.js'
 
-/** The watches of one watchlist in a table; `to` is exclusive. */
-interface Stretch {
-	readonly watchlist: string
-	readonly table: WatchTable
-	readonly from: number
-	readonly to: number
-}
-
 /** Collects the watches of all watchlists, one watchlist after the other. */
 export interface WatchSetBuilder {
 	/** Begins a watchlist of a network. Returns the table for its watches. */
@@ -20,57 +12,42 @@ export interface WatchSetBuilder {
 }
 
 export function createWatchSet(): WatchSetBuilder {
-	const tables = new Map<string, WatchTable>()
-	const stretches: Stretch[] = []
+	const networks = new Map<string, WatchTable>()
+	/** The watchlists in order; the watches of each are consecutive in the table of its network. */
+	const lists: { watchlist: string; table: WatchTable; from: number; first: number; length: number }[] = []
 	const rules: WatchRules[] = []
-	let open: Omit<Stretch, 'to'> | null = null
+	let length = 0
+
+	function* watches() {
+		for (const list of lists) for (let at = 0; at < list.length; at++) yield list.table.at(list.from + at)
+	}
+
 	return {
 		begin(network, watchlist) {
-			const table = tables.get(network) ?? createWatchTable(randomBytes(4).readUInt32LE())
-			tables.set(network, table)
-			open = { watchlist, table, from: table.length }
+			const table = networks.get(network) ?? createWatchTable(randomBytes(4).readUInt32LE())
+			networks.set(network, table)
+			lists.push({ watchlist, table, from: table.length, first: length, length: 0 })
 			return table
 		},
 		end(own) {
-			if (open === null) return
-			stretches.push({ ...open, to: open.table.length })
+			const list = lists.at(-1)
+			if (list === undefined) return
+			list.length = list.table.length - list.from
+			length += list.length
 			for (const one of own) rules.push(one)
-			open = null
 		},
-		set: () => setOf(tables, stretches, Object.freeze(rules)),
+		set: () =>
+			Object.freeze({
+				length,
+				lists: lists.map(({ watchlist, first, length }) => ({ watchlist, first, length })),
+				networks,
+				rules: Object.freeze(rules),
+				at(number: number) {
+					const place = number < 0 ? length + number : number
+					const list = lists.findLast(({ first }) => first <= place)
+					return list === undefined || place >= length ? undefined : list.table.at(list.from + place - list.first)
+				},
+				[Symbol.iterator]: watches,
+			}),
 	}
-}
-
-function setOf(
-	networks: ReadonlyMap<string, WatchTable>,
-	stretches: readonly Stretch[],
-	rules: readonly WatchRules[],
-): WatchSet {
-	let length = 0
-	const lists = stretches.map(({ watchlist, from, to }) => {
-		const list = { watchlist, first: length, length: to - from }
-		length += list.length
-		return list
-	})
-	const set: WatchSet = {
-		length,
-		lists,
-		networks,
-		rules,
-		at(number) {
-			let rest = number < 0 ? length + number : number
-			if (rest < 0) return undefined
-			for (const { table, from, to } of stretches) {
-				if (rest < to - from) return table.at(from + rest)
-				rest -= to - from
-			}
-			return undefined
-		},
-		*[Symbol.iterator]() {
-			for (const { table, from, to } of stretches) {
-				for (let number = from; number < to; number++) yield table.at(number)
-			}
-		},
-	}
-	return Object.freeze(set)
 }

@@ -1,25 +1,21 @@
-/** The room holds watches in memory, and stores the last good ones. This file: those of one network. */
+/** The room holds watches in memory. This file: those of one network. */
 
 import { createAddressTable } from '../../../core/packed/addressTable.js'
-import { createNumberColumn, createTextColumn } from '../../../core/packed/columns.js'
 import type { Address } from '../../../model/glossary.js'
 import type { Watch, WatchIndex, WatchRules } from '../../../model/watch.js'
-import { createInterned } from './interned.js'
 
 /**
- * The watches of one network in packed columns: 100 bytes each where an object takes 300. They are numbered from 0 in
- * the order in which they were added; `at` creates a new Watch object on each call.
+ * The watches of one network, numbered from 0 in the order in which they were added. `at` creates a new Watch object on
+ * each call: a million of them with a Map would take three times the memory.
  */
 export interface WatchTable {
 	/** The number of watches. */
 	readonly length: number
 	readonly index: WatchIndex
 	at(number: number): Watch
-	/** Rules are stored by reference and compared by identity. */
-	add(address: Address, label: string | null, rules: WatchRules): void
 	/**
 	 * Adds the watch and returns -1, unless a watch of this address has that number or a later one. In that case adds
-	 * nothing and returns the number of the last such watch.
+	 * nothing and returns the number of the last such watch. Rules are stored by reference.
 	 */
 	addOnceSince(number: number, address: Address, label: string | null, rules: WatchRules): number
 }
@@ -27,89 +23,58 @@ export interface WatchTable {
 /** `seed` is passed to `createAddressTable`. */
 export function createWatchTable(seed: number): WatchTable {
 	const addresses = createAddressTable(seed)
-	/** For each address: the number of its last watch. */
-	const last = createNumberColumn()
-	/** For each watch: its address, 1 + the number of the previous watch of the same address, its rules, its label. */
-	const [addressOf, before, rulesOf] = [createNumberColumn(), createNumberColumn(), createNumberColumn()]
-	const labels = createTextColumn()
-	const rules = createInterned<WatchRules>()
+	/** By address: the numbers of its watches; a single one, as most have, without a list. */
+	const watchesOf: (number | readonly number[])[] = []
+	/** By watch. */
+	const addressOf: number[] = []
+	const labels: (string | null)[] = []
+	const rulesOf: WatchRules[] = []
+	const distinct = new Set<WatchRules>()
 
-	/** For each rules: the fields that most watches lack; null: none. */
-	const rare: (RareFields | null)[] = []
-
-	const at = (number: number): Watch => watchOf(addresses.at(addressOf.at(number)), number)
-	// The usual fields are written out: a copy of all with `...` takes four times as long.
-	function watchOf(address: Address, number: number): Watch {
-		const place = rulesOf.at(number)
-		const own = rules.at(place) as WatchRules
-		const { network, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist } = own
-		const label = labels.at(number)
-		const watch = { network, address, label, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist }
-		const more = rare[place] ?? null
-		return Object.freeze(more === null ? watch : { ...watch, ...more })
+	const rulesAt = (number: number) => rulesOf[number] as WatchRules
+	function numbersAt(place: number): readonly number[] {
+		const found = watchesOf[place] ?? []
+		return typeof found === 'number' ? [found] : found
 	}
 
-	function listOf(address: Address, index: number): readonly Watch[] {
-		const list: Watch[] = []
-		for (let next = last.at(index) + 1; next !== 0; next = before.at(next - 1)) list.push(watchOf(address, next - 1))
-		return list.length === 1 ? list : list.reverse()
+	function at(number: number): Watch {
+		const address = addresses.at(addressOf[number] ?? 0)
+		return Object.freeze({ ...rulesAt(number), address, label: labels[number] ?? null })
 	}
 
-	function lowestFromBlock(index: number): bigint | null {
-		let lowest: bigint | null = null
-		for (let next = last.at(index) + 1; next !== 0; next = before.at(next - 1)) {
-			const { fromBlock } = rules.at(rulesOf.at(next - 1)) as WatchRules
-			if (fromBlock !== null && (lowest === null || fromBlock < lowest)) lowest = fromBlock
-		}
-		return lowest
+	function lowestFromBlock(place: number): bigint | null {
+		const blocks = numbersAt(place).flatMap((number) => rulesAt(number).fromBlock ?? [])
+		return blocks.reduce<bigint | null>((lowest, one) => (lowest === null || one < lowest ? one : lowest), null)
 	}
 
-	/** `found`: the index of its address. */
-	function add(found: number, label: string | null, own: WatchRules): void {
-		const number = addressOf.length
-		if (found === last.length) {
-			last.push(number)
-			before.push(0)
-		} else {
-			before.push(last.at(found) + 1)
-			last.set(found, number)
-		}
-		addressOf.push(found)
-		const place = rules.placeOf(own)
-		rulesOf.push(place)
-		if (place === rare.length) rare.push(rareFieldsOf(own))
-		labels.push(label)
+	function* entries(): MapIterator<[Address, readonly Watch[]]> {
+		for (const place of watchesOf.keys()) yield [addresses.at(place), numbersAt(place).map(at)]
+		return undefined
 	}
 
 	const index: WatchIndex = {
 		*fromBlocks() {
-			for (let found = 0; found < addresses.size; found++) yield [addresses.at(found), lowestFromBlock(found)]
+			for (const place of watchesOf.keys()) yield [addresses.at(place), lowestFromBlock(place)]
 		},
-		rules: () => rules.values(),
+		rules: () => [...distinct],
 		get size() {
 			return addresses.size
 		},
 		has: addresses.has,
 		keys: () => addresses.keys()[Symbol.iterator]() as MapIterator<Address>,
 		get(address) {
-			const found = addresses.indexOf(address)
-			return found === -1 ? undefined : listOf(address, found)
+			const place = addresses.indexOf(address)
+			return place === -1 ? undefined : numbersAt(place).map(at)
 		},
-		*entries(): MapIterator<[Address, readonly Watch[]]> {
-			for (let found = 0; found < addresses.size; found++) {
-				const address = addresses.at(found)
-				yield [address, listOf(address, found)]
-			}
-			return undefined
-		},
-		*values(): MapIterator<readonly Watch[]> {
-			for (const [, list] of index.entries()) yield list
+		entries,
+		*values() {
+			for (const [, list] of entries()) yield list
 			return undefined
 		},
 		forEach(act) {
-			for (const [address, list] of index.entries()) act(list, address, index as Map<Address, readonly Watch[]>)
+			for (const [address, list] of entries()) act(list, address, index as Map<Address, readonly Watch[]>)
 		},
-		[Symbol.iterator]: () => index.entries(),
+		[Symbol.iterator]: entries,
 	}
 
 	return {
@@ -118,25 +83,17 @@ export function createWatchTable(seed: number): WatchTable {
 		},
 		index,
 		at,
-		add(address, label, own) {
-			add(addresses.add(address), label, own)
-		},
 		addOnceSince(number, address, label, own) {
-			const found = addresses.add(address)
-			const there = found === last.length ? -1 : last.at(found)
-			if (there >= number) return there
-			add(found, label, own)
+			const place = addresses.add(address)
+			const before = numbersAt(place)
+			const last = before.at(-1) ?? -1
+			if (last >= number && last !== -1) return last
+			watchesOf[place] = last === -1 ? addressOf.length : [...before, addressOf.length]
+			addressOf.push(place)
+			labels.push(label)
+			rulesOf.push(own)
+			distinct.add(own)
 			return -1
 		},
 	}
-}
-
-type UsualField = 'network' | 'tags' | 'kinds' | 'direction' | 'minValueWei' | 'receivers' | 'fromBlock' | 'watchlist'
-type RareFields = Omit<WatchRules, UsualField>
-
-/** Every field but the usual ones, so that a field that WatchRules gains is kept. */
-function rareFieldsOf(own: WatchRules): RareFields | null {
-	const { network, tags, kinds, direction, minValueWei, receivers, fromBlock, watchlist, ...more } = own
-	const set = Object.entries(more).filter(([, value]) => value !== undefined)
-	return set.length === 0 ? null : (Object.fromEntries(set) as RareFields)
 }

@@ -29,7 +29,7 @@ describe('a watch table', () => {
 				const table = createWatchTable(5)
 				const model = new Map<Address, Watch[]>()
 				for (const { address, label, rules: own } of all) {
-					table.add(address, label, own)
+					table.addOnceSince(table.length, address, label, own)
 					model.set(address, [...(model.get(address) ?? []), { address, label, ...own }])
 				}
 				const { index } = table
