@@ -1,6 +1,5 @@
 import type { Problem } from '../errors.js'
 import type { KnownTokens } from '../model/token.js'
-import { readName, readWholeNumber } from './values.js'
 
 /** Where the watchlists are (absolute paths), and the line of the settings that names them. */
 export type WatchlistPlace = ({ readonly folder: string } | { readonly files: readonly string[] }) & {
@@ -33,44 +32,6 @@ export function namesOf(settings: {
 	return {
 		networks: new Map(settings.networks.map(({ name, ...coin }) => [name, coin])),
 		receivers: settings.receivers.map(({ name }) => name),
-	}
-}
-
-/**
- * The names in settings that have problems, as far as they can be read, so that the problems of the watchlists are
- * reported in the same run.
- */
-export function guessNames(value: unknown): Names {
-	const networks = named(at(value, 'networks'))
-	const receivers = named(at(value, 'receivers'))
-	return {
-		networks: networks && new Map(networks.map(({ name, entry }) => [name, coinOf(entry)])),
-		receivers: receivers?.map(({ name }) => name) ?? null,
-	}
-}
-
-/** The entries of a list and their names; null when there is no list, it is empty, or an entry has no valid name. */
-function named(list: unknown): readonly { readonly name: string; readonly entry: unknown }[] | null {
-	if (!Array.isArray(list) || list.length === 0) return null
-	try {
-		return list.map((entry: unknown) => ({ name: readName(String(at(entry, 'name'))), entry }))
-	} catch {
-		return null
-	}
-}
-
-function coinOf(network: unknown): Coin | null {
-	const [decimals, symbol] = [at(network, 'decimals') ?? '18', at(network, 'symbol') ?? 'ETH']
-	if (typeof decimals !== 'string' || typeof symbol !== 'string') return null
-	try {
-		return {
-			decimals: readWholeNumber(decimals, 77),
-			symbol,
-			chainId: Number(at(network, 'chain_id')) || null,
-			tokens: null,
-		}
-	} catch {
-		return null
 	}
 }
 
