@@ -349,7 +349,7 @@ describe('a block that fails by every way', () => {
 		})
 	})
 
-	test('behavior: what moved in it waits for it: nothing is unexplained while it is open, nor once it was read', async () => {
+	test('behavior: what moved in a gap is not unexplained while it is open, nor once it was read', async () => {
 		const { node, bench, pay, fail, failing, to } = await open()
 		await pay()
 		await bench.settle()
