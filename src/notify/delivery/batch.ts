@@ -66,7 +66,7 @@ export function countAsked(queue: QueueState, afterMs: number, nowMs: number): v
  */
 export function batchOf(
 	claimed: readonly Delivery[],
-	aside: Iterable<Delivery>,
+	aside: readonly Delivery[],
 	{ takesDigest }: Pick<Receiver, 'takesDigest'>,
 ): readonly Delivery[] {
 	const [head] = claimed

@@ -157,7 +157,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const blocker = blockerOf(delivery, aside.values())
 		if (blocker !== null) return await waitBehind(delivery, blocker, pass)
 		const left = claimed.slice(claimed.indexOf(delivery)).filter(({ id }) => !settled.has(id))
-		const members = batchOf(left, aside.values(), receiverOf(delivery) ?? {})
+		const members = batchOf(left, [...aside.values()], receiverOf(delivery) ?? {})
 		if (members.length < 2) return await tryIt(delivery, pass)
 		const digest = digestOf(members, sha256)
 		pass.members.set(digest.id, members)

@@ -234,6 +234,33 @@ describe('a digest that is refused', () => {
 		expect(inside(hook.got)).toEqual(numbers(1, 10).map(idOf))
 	})
 
+	test('behavior: a withdrawal of the refused alert is in no digest until its alert was accepted', async () => {
+		let isRefused = true
+		const hook = keeping(lab, ({ message }) =>
+			isRefused && insideOf(message).includes(idOf(6))
+				? { result: 'parked', code: 'message-refused', reason: 'hook answered 422' }
+				: fine,
+		)
+		const carrying = delivererOf(lab, [hook])
+		const minutes = async (count: number) => {
+			for (let minute = 0; minute < count; minute += 1) {
+				await carrying.drainOnce(never)
+				lab.nowMs += minuteMs
+			}
+		}
+		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))
+		await minutes(2)
+		expect(inside(hook.got).toSorted()).toEqual([1, 2, 3, 4, 5, 7, 8].map(idOf))
+		await lab.store.post(numbers(10, 17).map((number) => alertDeliveryOf(number)))
+		await lab.store.post([removalOf(20, alertDeliveryOf(6)), alertDeliveryOf(21)])
+		await minutes(3)
+		expect(inside(hook.got)).toEqual([1, 2, 3, 4, 5, 7, 8, ...numbers(10, 17), 21].map(idOf))
+		isRefused = false
+		await minutes(20)
+		expect(inside(hook.got).slice(-2)).toEqual([6, 20].map(idOf))
+		expect(await lab.store.deliveries()).toEqual([])
+	})
+
 	test('behavior: given up, each of its alerts goes to the fallback by itself', async () => {
 		const hook = keeping(lab, ({ message }) => (message.type === 'alert.digest' ? retry : fine))
 		const desk = { ...keeping(lab, () => fine, {}), name: 'desk' }
