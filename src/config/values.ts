@@ -23,16 +23,13 @@ export function readChainId(text: string): number {
 	return readWholeNumber(text, Number.MAX_SAFE_INTEGER, 1)
 }
 
-export function readConfirmations(text: string): number | 'safe' | 'finalized' {
-	if (text === 'safe' || text === 'finalized') return text
+/** A number of blocks, or one of the tags of blocks. */
+export function readBlocks<const Tag extends string>(text: string, tags: readonly Tag[]): number | Tag {
+	const tag = tags.find((one) => one === text)
+	if (tag !== undefined) return tag
 	if (/^\d+$/.test(text)) return readWholeNumber(text)
-	throw new RangeError(`must be a number of blocks, safe or finalized, not ${quoted(text)}`)
-}
-
-export function readSettle(text: string): number | 'finalized' {
-	if (text === 'finalized') return text
-	if (/^\d+$/.test(text)) return readWholeNumber(text)
-	throw new RangeError(`must be a number of blocks, or finalized, not ${quoted(text)}`)
+	const named = tags.length === 1 ? `, or ${tags[0]}` : `, ${tags.join(' or ')}`
+	throw new RangeError(`must be a number of blocks${named}, not ${quoted(text)}`)
 }
 
 /** One line of text without control or direction-changing characters. */

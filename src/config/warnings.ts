@@ -11,52 +11,43 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 	const notified = new Set<string | null>()
 	for (const rules of watches.rules) for (const receiver of rules.receivers) notified.add(receiver)
 	const fallbacks = new Set(receivers.map(({ fallback }) => fallback))
-	const warning = (list: 'networks' | 'receivers', index: number, key: string, message: string) =>
-		source.problem([list, index, key], message)
-	return [
-		...networks.flatMap(({ name }, index) =>
-			watches.networks.has(name)
-				? []
-				: [warning('networks', index, 'name', `no watchlist names the network \`${name}\``)],
-		),
-		...networks.flatMap(({ chainId }, index) => {
-			const before = networks.findIndex((network) => network.chainId === chainId)
-			if (before === index) return []
-			const message =
-				`\`${networks[before]?.name}\` has this \`chain_id\` too: ` +
-				'what is watched on both is scanned and sent twice, under the same id'
-			return [warning('networks', index, 'chain_id', message)]
-		}),
-		...networks.flatMap((network, index) => {
-			const why = noBooksBy(network, watches.networks.get(network.name)?.index.size ?? 0)
-			const message = why === null ? null : unreportedInWords(watches.rules, network.name, why)
-			return message === null ? [] : [warning('networks', index, why === 'off' ? 'proof' : 'name', message)]
-		}),
-		...receivers.flatMap(({ name, fallback }, index) => {
-			// A receiver that is itself a fallback needs no fallback.
-			if (fallback !== null || fallbacks.has(name) || !notified.has(name)) return []
-			const effect = 'if it stops accepting messages, alerts wait and no one is notified'
-			const message = `\`${name}\` has no \`fallback\`; ${effect}`
-			return [warning('receivers', index, 'name', message)]
-		}),
-		...receivers.flatMap(({ name }, index) =>
-			notified.has(name) || fallbacks.has(name)
-				? []
-				: [warning('receivers', index, 'name', `no watch names the receiver \`${name}\``)],
-		),
-		...networks.flatMap(({ name, rpc, ws }, index) => [
-			...(rpc.some(mayHoldShortKey)
-				? [warning('networks', index, 'rpc', shortKey(`an \`rpc\` URL of \`${name}\``))]
-				: []),
-			...(ws.some(mayHoldShortKey) ? [warning('networks', index, 'ws', shortKey(`a \`ws\` URL of \`${name}\``))] : []),
-		]),
-		...receivers.flatMap((receiver, index) =>
-			receiver.type === 'webhook' && receiver.secret === null && mayHoldShortKey(receiver.url)
-				? [warning('receivers', index, 'url', shortKey(`the URL of \`${receiver.name}\``))]
-				: [],
-		),
-	]
+	const ofNetworks = networks.map((network, index): Found[] => {
+		const { name, chainId, rpc, ws } = network
+		const before = networks.findIndex((one) => one.chainId === chainId)
+		const twin =
+			`\`${networks[before]?.name}\` has this \`chain_id\` too: ` +
+			'what is watched on both is scanned and sent twice, under the same id'
+		const why = noBooksBy(network, watches.networks.get(name)?.index.size ?? 0)
+		const unreported = why === null ? null : unreportedInWords(watches.rules, name, why)
+		return [
+			['name', !watches.networks.has(name) && `no watchlist names the network \`${name}\``],
+			['chain_id', before !== index && twin],
+			[why === 'off' ? 'proof' : 'name', unreported],
+			['rpc', rpc.some(mayHoldShortKey) && shortKey(`an \`rpc\` URL of \`${name}\``)],
+			['ws', ws.some(mayHoldShortKey) && shortKey(`a \`ws\` URL of \`${name}\``)],
+		]
+	})
+	const ofReceivers = receivers.map((receiver): Found[] => {
+		const { name, fallback } = receiver
+		// A receiver that is itself a fallback needs no fallback.
+		const isAlone = fallback === null && !fallbacks.has(name) && notified.has(name)
+		const alone = `\`${name}\` has no \`fallback\`; if it stops accepting messages, alerts wait and no one is notified`
+		const isOpen = receiver.type === 'webhook' && receiver.secret === null && mayHoldShortKey(receiver.url)
+		return [
+			['name', isAlone && alone],
+			['name', !notified.has(name) && !fallbacks.has(name) && `no watch names the receiver \`${name}\``],
+			['url', isOpen && shortKey(`the URL of \`${name}\``)],
+		]
+	})
+	const problemsOf = (list: 'networks' | 'receivers', found: readonly Found[][]) =>
+		found.flatMap((own, index) =>
+			own.flatMap(([key, message]) => (message ? source.problem([list, index, key], message) : [])),
+		)
+	return [...problemsOf('networks', ofNetworks), ...problemsOf('receivers', ofReceivers)]
 }
+
+/** What a key is warned of; nothing: false or null. */
+type Found = readonly [key: string, message: string | false | null]
 
 function shortKey(what: string): string {
 	return (

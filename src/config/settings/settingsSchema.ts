@@ -2,8 +2,8 @@ import { z } from 'zod'
 import type { Confirmations, Network } from '../../model/watch.js'
 import { readDurationOrNever, readKeeping, writeDuration } from '../duration.js'
 import {
+	readBlocks,
 	readChainId,
-	readConfirmations,
 	readExplorer,
 	readHttpUrl,
 	readLine,
@@ -11,7 +11,6 @@ import {
 	readName,
 	readPassword,
 	readRate,
-	readSettle,
 	readSwitch,
 	readWholeNumber,
 	readWsUrl,
@@ -106,7 +105,7 @@ const network = section({
 			'Most calls per second to each endpoint, such as 10 or 0.5, to leave room for other users of the ' +
 			'same plan. Default: as many as are needed.',
 	}),
-	confirmations: text(readConfirmations)
+	confirmations: text((value) => readBlocks(value, ['safe', 'finalized']))
 		.default(0)
 		.meta({
 			type: ['integer', 'string'],
@@ -114,7 +113,7 @@ const network = section({
 				'Blocks to stay behind the head, or `safe`, or `finalized`: alerts come later, and fewer are ' +
 				'retracted. Default: 0.',
 		}),
-	settle: text(readSettle)
+	settle: text((value) => readBlocks(value, ['finalized']))
 		.default('finalized')
 		.meta({
 			type: ['integer', 'string'],

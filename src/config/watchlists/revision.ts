@@ -17,12 +17,6 @@ export function revisionOf(contents: readonly Content[]): string {
 	return hash.digest('hex')
 }
 
-/** Null for null. */
-export async function contentHash(bytes: Uint8Array | null): Promise<string | null> {
-	// Off the event loop, since a file may hold many megabytes.
-	return bytes && Buffer.from(await crypto.subtle.digest('SHA-256', bytes as Uint8Array<ArrayBuffer>)).toString('hex')
-}
-
 /**
  * The bytes of a file that was read before.
  *

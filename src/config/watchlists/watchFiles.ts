@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { setTimeout as pause } from 'node:timers/promises'
+import { pause } from '../../base/waits/wait.js'
 import { type Content, fileDigest, revisionOf } from './revision.js'
 
 export interface WatchFilesOptions {
@@ -43,7 +43,9 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 	let settled = options.revision === undefined ? await stampOf(paths()) : null
 	let present = options.revision?.() ?? (await revisionNow(paths(), signal)) ?? ''
 	let [before, reported, called] = [settled, present, '']
-	for (let waitMs = intervalMs; await waited(waitMs, signal); ) {
+	for (let waitMs = intervalMs; ; ) {
+		await pause(waitMs, signal)
+		if (signal.aborted) return
 		const stamp = await stampOf(paths())
 		const isSame = stamp === before
 		before = stamp
@@ -88,15 +90,5 @@ async function revisionNow(paths: readonly string[], signal: AbortSignal): Promi
 	} catch (error) {
 		if (!signal.aborted) throw error
 		return null
-	}
-}
-
-/** False when the signal aborted the wait. */
-async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
-	try {
-		await pause(ms, undefined, { signal })
-		return true
-	} catch {
-		return false
 	}
 }

@@ -3,6 +3,7 @@
  * of each network, and reloads them when they are edited (`watchFiles.ts`, `followWatchlists.ts`).
  */
 
+import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Problem } from '../../errors.js'
@@ -11,7 +12,7 @@ import type { Names, WatchlistPlace } from '../names.js'
 import type { Reading } from '../yaml/openFile.js'
 import { atMost, readSource, reason, shown } from '../yaml/sourceFile.js'
 import { type AddressFile, readAddressFile } from './addresses/addressFile.js'
-import { type Content, contentHash, revisionOf } from './revision.js'
+import { type Content, revisionOf } from './revision.js'
 import { createWatchSet } from './table/watchSet.js'
 import { readWatchlist, type Surroundings } from './watchlist.js'
 
@@ -84,7 +85,7 @@ export async function readWatchlists(
 	const surroundings = { names, readAddresses, shown: (path: string) => shown(path, cwd), gathered }
 	for (const path of files) {
 		const source = await readSource(path, cwd, reading)
-		contents.push({ path, digest: await contentHash(source.bytes) })
+		contents.push({ path, digest: source.bytes && hash('sha256', source.bytes) })
 		if ('problems' in source) {
 			problems.push(...source.problems)
 			continue
