@@ -20,7 +20,7 @@ function watchSet(rules: Partial<WatchRules> = {}) {
 	const gathered = createWatchSet()
 	const table = gathered.begin('ethereum', whole.watchlist)
 	table.addOnceSince(table.length, treasury.toLowerCase() as Address, 'Treasury', whole)
-	gathered.end([whole])
+	gathered.end()
 	return gathered.set()
 }
 

@@ -22,7 +22,7 @@ export function manyWatches(count: number, label = 'Customer') {
 	const gathered = createWatchSet()
 	const table = gathered.begin('ethereum', 'many.yaml')
 	for (let at = 1; at <= count; at++) table.addOnceSince(table.length, addressOf(at), `${label} ${at}`, rules)
-	gathered.end([rules])
+	gathered.end()
 	return gathered.set()
 }
 

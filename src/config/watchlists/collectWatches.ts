@@ -66,9 +66,6 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 	}
 
 	return {
-		rules: function* () {
-			for (const byTags of rules.values()) yield* byTags.values()
-		},
 		hasFile: (path: string) => files.has(path),
 		addEntry(index: number, { address, label }: Pick<Watch, 'address' | 'label'>, options: Options): void {
 			begin(null)

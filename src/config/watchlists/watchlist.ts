@@ -97,7 +97,7 @@ export async function readWatchlist(
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))
-	gathered.end(collected.rules())
+	gathered.end()
 	return inOrder(problems)
 }
 

@@ -4,7 +4,7 @@
  * them.
  */
 
-import { closeSync, constants, fstatSync, openSync, readSync, type Stats, statSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
 /** Does not wait for the other end of a pipe, and does not take over a terminal. */
@@ -57,13 +57,9 @@ export function readWholeSync(path: string, mostBytes: number): Uint8Array {
 	const file = openSync(path, flags)
 	try {
 		refuse(fstatSync(file), mostBytes)
-		const bytes = Buffer.alloc(mostBytes + 1)
-		let length = 0
-		for (let read = -1; read !== 0 && length < bytes.length; length += read) {
-			read = readSync(file, bytes, length, bytes.length - length, null)
-		}
-		if (length > mostBytes) throw tooLarge(mostBytes)
-		return bytes.subarray(0, length)
+		const bytes = readFileSync(file)
+		if (bytes.length > mostBytes) throw tooLarge(mostBytes)
+		return bytes
 	} finally {
 		closeSync(file)
 	}

@@ -1,13 +1,12 @@
 import { randomBytes } from 'node:crypto'
-import type { WatchRules, WatchSet } from '../../../model/watch.js'
+import type { WatchSet } from '../../../model/watch.js'
 import { createWatchTable, type WatchTable } from './watchTable.js'
 
 /** Collects the watches of all watchlists, one watchlist after the other. */
 export interface WatchSetBuilder {
 	/** Begins a watchlist of a network. Returns the table for its watches. */
 	begin(network: string, watchlist: string): WatchTable
-	/** Ends the watchlist; `rules` are the rules of its watches. */
-	end(rules: Iterable<WatchRules>): void
+	end(): void
 	set(): WatchSet
 }
 
@@ -15,7 +14,6 @@ export function createWatchSet(): WatchSetBuilder {
 	const networks = new Map<string, WatchTable>()
 	/** The watchlists in order; the watches of each are consecutive in the table of its network. */
 	const lists: { watchlist: string; table: WatchTable; from: number; first: number; length: number }[] = []
-	const rules: WatchRules[] = []
 	let length = 0
 
 	function* watches() {
@@ -29,19 +27,18 @@ export function createWatchSet(): WatchSetBuilder {
 			lists.push({ watchlist, table, from: table.length, first: length, length: 0 })
 			return table
 		},
-		end(own) {
+		end() {
 			const list = lists.at(-1)
 			if (list === undefined) return
 			list.length = list.table.length - list.from
 			length += list.length
-			for (const one of own) rules.push(one)
 		},
 		set: () =>
 			Object.freeze({
 				length,
-				lists: lists.map(({ watchlist, first, length }) => ({ watchlist, first, length })),
+				lists: Object.freeze(lists.map(({ watchlist, first, length }) => Object.freeze({ watchlist, first, length }))),
 				networks,
-				rules: Object.freeze(rules),
+				rules: Object.freeze([...networks.values()].flatMap(({ index }) => index.rules?.() ?? [])),
 				at(number: number) {
 					const place = number < 0 ? length + number : number
 					const list = lists.findLast(({ first }) => first <= place)
