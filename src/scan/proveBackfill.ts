@@ -39,12 +39,21 @@ const MOST_MS = 4_000
 /** The balances after the last part of a backfill; its addresses are the same list until it ends. */
 const closings = new WeakMap<readonly Address[], { readonly hash: string; readonly balances: Balances }>()
 
-/** What balances must prove of a part that was looked at. Where books are kept, they prove new blocks. */
-export function toProve(part: Part, job: Backfill | undefined, { audit }: PollPorts): readonly Unkept[] {
+/**
+ * What balances must prove of a part that was looked at. Where books are kept, they prove new blocks; where none are,
+ * nothing proves what an address filter gave.
+ */
+export function toProve(
+	part: Part,
+	{ job, isSecondLook }: { readonly job: Backfill | undefined; readonly isSecondLook: boolean },
+	{ audit }: PollPorts,
+): readonly Unkept[] {
 	if (job !== undefined) return [{ part, addresses: job.addresses, why: 'backfill' }]
 	if (audit?.auditor != null) return []
 	const numbers = new Set(part.transactions.filter(hasBlankEnd).map(({ block }) => block.number))
-	return [...numbers].flatMap((number) => {
+	const isFiltered = part.source === 'trace_filter' && audit !== undefined && !isSecondLook
+	const filtered: readonly Unkept[] = isFiltered ? [{ part, addresses: null, why: 'backfill' }] : []
+	const ends = [...numbers].flatMap((number): readonly Unkept[] => {
 		const last = part.blocks.get(number)
 		if (last === undefined) return []
 		const transactions = part.transactions.filter(({ block }) => block.number === number)
@@ -53,6 +62,7 @@ export function toProve(part: Part, job: Backfill | undefined, { audit }: PollPo
 		const own = { ...part, span, last, parentHash: last.parentHash, blocks, transactions }
 		return [{ part: own, addresses: null, why: 'self-destruct' }]
 	})
+	return [...filtered, ...ends]
 }
 
 /**

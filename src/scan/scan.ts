@@ -125,7 +125,7 @@ async function takePart(
 ): Promise<boolean> {
 	const step = stepOf(refOf(part.last))
 	const backfill = job === undefined ? null : backfillSet(job)
-	const unkept = toProve(part, job, ports)
+	const unkept = toProve(part, { job, isSecondLook }, ports)
 	let isHanded = false
 	const judge = async ({ announcements }: NetworkState): Promise<Looked> => {
 		const context = contextOf(session, ports, { backfill, isSecondLook })

@@ -25,6 +25,13 @@ const cases: readonly Case[] = [
 	{ name: 'in a backfill that is killed before its proof', isKilled: true, isFound: true, says: /books: closed up to/ },
 	{ name: 'in a catch-up, with books', isCatchUp: true, isFound: true, says: /books: closed up to block/ },
 	{
+		name: 'in a catch-up, without books',
+		setting: '    proof: off\n',
+		isCatchUp: true,
+		isFound: false,
+		says: /backfill not proved: \d+ blocks from \d+ to \d+/,
+	},
+	{
 		name: 'in a backfill whose state the node has pruned',
 		isPruned: true,
 		isFound: false,
