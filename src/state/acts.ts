@@ -6,7 +6,7 @@ import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Commit, Enrolment, GapMark } from '../model/state.js'
 import { applyCommit, applyDrop, applyPost, applyResolutions, applyRetry, type Draft } from './changes.js'
 import { withCovered } from './coverageChanges.js'
-import { type CoverageDoc, type Definition, mustHave } from './document.js'
+import { type CoverageDoc, type GivenDefinition, mustHave } from './document.js'
 import { applyGapMark } from './gapMarks.js'
 
 /** A draft with the coverage; a folder keeps both together. */
@@ -14,11 +14,11 @@ export interface WholeDraft extends Draft {
 	coverage: CoverageDoc
 }
 
-/** An enrolment as it is stored: each backfill has a token. */
+/** An enrolment as it is stored. */
 export interface Enrolled {
 	readonly network: string
 	readonly covered: Enrolment['covered']
-	readonly backfills: readonly Definition[] | null
+	readonly backfills: readonly GivenDefinition[] | null
 }
 
 /** `nowMs`: time of the request. Each function returns the result of its change. */
@@ -64,6 +64,7 @@ export type Change = {
 
 /** If it throws, nothing has changed. */
 export function perform<K extends ActName>(draft: WholeDraft, act: K, argument: Argument<K>, atMs: number): Result<K> {
+	if (!Object.hasOwn(acts, act)) throw new Error('a change of no known kind')
 	const apply = acts[act] as (draft: WholeDraft, argument: Argument<K>, atMs: number) => Result<K>
 	return apply(draft, argument, atMs)
 }

@@ -129,21 +129,3 @@ function shardWith(books: ReadonlyMap<Address, Book>): Shard | undefined {
 	}
 	return lowest === null ? undefined : { books, lowest, highest, waiting }
 }
-
-/**
- * Text form of a book in a folder: `block balance moved code moved-at`. A code of `-` means no code; `?` or an absent
- * one, not known. What is absent at the end is not written.
- */
-export function bookText({ block, balanceWei, movedWei, code, movedAt }: Book): string {
-	const known = code === undefined ? '?' : (code ?? '-')
-	if (movedAt !== undefined) return `${block} ${balanceWei} ${movedWei} ${known} ${movedAt}`
-	if (code !== undefined) return `${block} ${balanceWei} ${movedWei} ${known}`
-	return movedWei === 0n ? `${block} ${balanceWei}` : `${block} ${balanceWei} ${movedWei}`
-}
-
-export function bookOfText(text: string): Book {
-	const [block = '', balance = '', moved = '0', code = '?', movedAt] = text.split(' ')
-	const mark = code === '?' ? {} : { code: code === '-' ? null : code }
-	const last = movedAt === undefined ? {} : { movedAt: BigInt(movedAt) }
-	return { block: BigInt(block), balanceWei: BigInt(balance), movedWei: BigInt(moved), ...mark, ...last }
-}

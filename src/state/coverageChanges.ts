@@ -3,7 +3,7 @@
 import { type CoverageTable, coverageTableOf } from '../core/packed/coverageTable.js'
 import type { Enrolment } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
-import type { CoverageDoc, CoverageRecord, Definition, NetworkRecord } from './document.js'
+import type { CoverageDoc, CoverageRecord, Definition, GivenDefinition, NetworkRecord } from './document.js'
 import { remaining } from './document.js'
 
 /** Stored form of an enrolment's backfills; null: unchanged. `newToken` returns a unique text. */
@@ -12,11 +12,13 @@ export function definitionsOf(
 	before: CoverageRecord | undefined,
 	record: NetworkRecord,
 	newToken: () => string,
-): readonly Definition[] | null {
+): readonly GivenDefinition[] | null {
 	const live = new Set(remaining(record, before).map(({ id }) => id))
-	const definitions = backfills?.map((backfill) => {
+	const definitions = backfills?.map((backfill): GivenDefinition => {
 		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
-		return { ...backfill, token: known && continues(backfill, known) ? known.token : newToken() }
+		if (known === undefined || !continues(backfill, known)) return { ...backfill, token: newToken() }
+		const { addresses, ...rest } = backfill
+		return { ...rest, token: known.token, ...(addresses !== known.addresses && { addresses }) }
 	})
 	return definitions ?? null
 }
@@ -26,10 +28,16 @@ export function withCovered(
 	coverage: CoverageDoc,
 	network: string,
 	covered: Enrolment['covered'],
-	definitions: readonly Definition[] | null,
+	given: readonly GivenDefinition[] | null,
 ): CoverageDoc {
-	if (covered.size === 0 && definitions === null) return coverage
+	if (covered.size === 0 && given === null) return coverage
 	const before = coverage.get(network)
+	const known = new Map(before?.backfills.map(({ token, addresses }) => [token, addresses]))
+	const definitions = given?.map((one): Definition => {
+		const addresses = one.addresses ?? known.get(one.token)
+		if (addresses === undefined) throw new Error('a backfill of no addresses')
+		return { ...one, addresses }
+	})
 	const after = { covered: merged(before?.covered, covered), backfills: definitions ?? before?.backfills ?? [] }
 	return new Map(coverage).set(network, after)
 }

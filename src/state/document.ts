@@ -90,6 +90,9 @@ export interface Definition extends Backfill {
 	readonly token: string
 }
 
+/** A definition in a change. Without addresses: those of the backfill that has this token already. */
+export type GivenDefinition = Omit<Definition, 'addresses'> & Partial<Pick<Definition, 'addresses'>>
+
 /** The whole state. */
 export interface Whole {
 	readonly state: StateDoc

@@ -8,17 +8,17 @@ import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
 import type { Fence, Log } from '../model/ports.js'
-import { perform, type WholeDraft } from './acts.js'
+import { type Change, perform, type WholeDraft } from './acts.js'
 import { draftOf } from './changes.js'
 import type { HistoryQueue, Whole } from './document.js'
 import { historyDraftOf } from './historyQueue.js'
-import { type ChangeJson, changeIn } from './records/changeLine.js'
+import { decoded } from './records/codec.js'
 
-/** One write, as JSON. */
+/** One write, as JSON; the changes as `encoded` makes them. */
 export interface JournalLine {
 	/** Number of the last history row that was durable elsewhere; null: no history is kept. */
 	readonly kept: number | null
-	readonly changes: readonly ChangeJson[]
+	readonly changes: readonly unknown[]
 }
 
 export interface Loaded {
@@ -98,7 +98,7 @@ export function replayOn({ state, coverage }: Whole): Replay {
 		apply({ kept, changes }) {
 			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
 			for (const json of changes) {
-				const { act, argument, atMs } = changeIn(json, draft.coverage)
+				const { act, argument, atMs } = decoded(json) as Change
 				perform(draft, act, argument, atMs)
 			}
 			history = draft.history ?? history

@@ -6,10 +6,11 @@
 import type { Log } from '../model/ports.js'
 import { type ActName, type Argument, type Change, perform, type Result, type WholeDraft } from './acts.js'
 import { draftOf } from './changes.js'
-import type { CoverageDoc, Whole } from './document.js'
+import type { Whole } from './document.js'
 import type { HistoryKeeping } from './historyQueue.js'
 import { type Journal, type JournalLine, replayed } from './journal.js'
-import { changeJson, isLarge } from './records/changeLine.js'
+import { isLarge } from './records/changeSize.js'
+import { encoded } from './records/codec.js'
 
 export interface Ledger {
 	/** The last durable state. */
@@ -37,8 +38,8 @@ export interface LedgerOptions {
 const LEAST_JOURNAL_BYTES = 4 << 20
 
 interface LoggedDraft extends WholeDraft {
-	/** Effective changes, each with the coverage before it. */
-	readonly done: { readonly change: Change; readonly before: CoverageDoc }[]
+	/** Effective changes. */
+	readonly done: Change[]
 	readonly kept: number | null
 }
 
@@ -101,9 +102,8 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		const state = { networks, deliveries, totals, history: history ?? current.state.history }
 		const next: Whole = { state, coverage }
 		const rows = history?.entries ?? []
-		if (!done.some(({ change, before }) => isLarge(change, before))) {
-			const changes = done.map(({ change, before }) => changeJson(change, before))
-			const line = JSON.stringify({ kept, changes } satisfies JournalLine)
+		if (!done.some(isLarge)) {
+			const line = JSON.stringify({ kept, changes: done.map(encoded) } satisfies JournalLine)
 			const appended = await journal.append(line, rows)
 			if (typeof appended === 'object') {
 				if ('behind' in appended) return appended.behind
@@ -155,11 +155,10 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		current: () => current,
 		change: (act, argument, atMs) =>
 			enter((draft) => {
-				const before = draft.coverage
 				const given = argument(draft)
 				draft.changed = false
 				const result = perform(draft, act, given, atMs)
-				if (draft.changed) draft.done.push({ change: { act, argument: given, atMs } as Change, before })
+				if (draft.changed) draft.done.push({ act, argument: given, atMs } as Change)
 				return result
 			}),
 		async catchUp() {

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Book } from '../../src/model/books.js'
 import type { Address } from '../../src/model/glossary.js'
-import { bookOfText, booksOf, bookText, noBooks } from '../../src/state/bookShards.js'
+import { booksOf, noBooks } from '../../src/state/bookShards.js'
 import { randomOf } from '../support/random.js'
 
 const addressOf = (n: number): Address =>
@@ -62,16 +62,4 @@ test('behavior: a change of few among many copies few', () => {
 	read = 0
 	counted.after(new Map([[addressOf(7), { block: 3n, balanceWei: 1n, movedWei: 0n }]]))
 	expect(read).toBeLessThan(30)
-})
-
-test.each<[string, Book]>([
-	['23 7', { block: 23n, balanceWei: 7n, movedWei: 0n }],
-	['23 7 -5', { block: 23n, balanceWei: 7n, movedWei: -5n }],
-	['23 7 0 -', { block: 23n, balanceWei: 7n, movedWei: 0n, code: null }],
-	['23 7 1 00c0de00ffc0de00', { block: 23n, balanceWei: 7n, movedWei: 1n, code: '00c0de00ffc0de00' }],
-	['23 7 0 ? 21', { block: 23n, balanceWei: 7n, movedWei: 0n, movedAt: 21n }],
-	['23 7 0 - 21', { block: 23n, balanceWei: 7n, movedWei: 0n, code: null, movedAt: 21n }],
-])('default: a book in words: %s', (text, book) => {
-	expect(bookText(book)).toBe(text)
-	expect(bookOfText(text)).toEqual(book)
 })

@@ -7,42 +7,15 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { type CoverageTable, coverageTableOf, createCoverageTable } from '../../core/packed/coverageTable.js'
-import type { Book } from '../../model/books.js'
-import type { Contract } from '../../model/contract.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
-import type { Announcement, Gap, Payee } from '../../model/state.js'
 import type { Troubles } from '../../model/trouble.js'
+import type { Coverage } from '../../model/watch.js'
 import { booksOf } from '../bookShards.js'
-import type { CoverageRecord, Definition, NetworkRecord, Total, Whole } from '../document.js'
+import type { CoverageRecord, Definition, NetworkRecord, StateDoc, Whole } from '../document.js'
 import type { Format } from '../file/disk/durable.js'
-import { type ContractsJson, contractsIn, contractsJson } from './contractText.js'
-import { gapsOf, type StoredGap, storedGap } from './gap.js'
-import {
-	type AnnouncementJson,
-	addressesAt,
-	announcementIn,
-	announcementJson,
-	type BooksJson,
-	booksIn,
-	booksJson,
-	coverageIn,
-	deliveryIn,
-	type GroupJson,
-	groupsOf,
-	type NetworkJson,
-	networkIn,
-	networkJson,
-	type PayeesJson,
-	type PlaceJson,
-	payeesIn,
-	payeesJson,
-	placesOf,
-	type SpanJson,
-	spanJson,
-	spanOf,
-} from './records.js'
+import { decoded, encoded } from './codec.js'
 
 export interface Snapshot {
 	/** Id that the journal of this snapshot names. */
@@ -52,30 +25,42 @@ export interface Snapshot {
 	readonly whole: Whole
 }
 
+/** What of a network may need more than one line. All else is in the record that starts it. */
+const MAPS = ['announcements', 'books', 'gaps', 'payees', 'contracts'] as const
+type Maps = { [K in (typeof MAPS)[number]]?: Map<unknown, unknown> }
+
 /** Each record names its type; the records of a network follow the record that starts it. */
 type SnapshotRecord =
 	| { readonly snapshot: string; readonly before: string | null }
-	| ({ readonly network: string } & NetworkJson)
-	| { readonly announcements: string; readonly entries: readonly AnnouncementJson[] }
-	| { readonly books: string; readonly entries: BooksJson }
-	| { readonly gaps: string; readonly entries: readonly StoredGap[] }
-	| { readonly payees: string; readonly entries: PayeesJson }
-	| { readonly contracts: string; readonly entries: ContractsJson }
+	| { readonly network: string; readonly facts: Omit<NetworkRecord, keyof Maps> }
+	| { readonly of: string; readonly map: keyof Maps; readonly entries: readonly (readonly [unknown, unknown])[] }
 	/** Also present for a network without covered addresses. */
-	| { readonly coverage: string; readonly entries: readonly GroupJson[] }
-	| { readonly backfill: string; readonly id: string; readonly token: string; readonly span: SpanJson }
+	| { readonly coverage: string; readonly groups: readonly Group[] }
+	| { readonly backfill: string; readonly facts: Omit<Definition, 'addresses'> }
 	/** Belongs to the last backfill. */
-	| { readonly places: readonly PlaceJson[] }
-	| { readonly totals: Readonly<Record<string, Total>> }
+	| { readonly places: readonly Place[] }
+	| { readonly totals: StateDoc['totals'] }
 	| { readonly deliveries: readonly Delivery[] }
 	| { readonly history: number; readonly entries: readonly HistoryEntry[] }
 	| { readonly troubles: Troubles }
+
+/** Consecutive addresses with equal coverage. */
+interface Group {
+	readonly coverage: Coverage
+	readonly addresses: readonly Address[]
+}
+
+/**
+ * Positions in the coverage, both ends included, so that a million addresses are not in the file twice. An address
+ * without coverage is written itself.
+ */
+type Place = readonly [from: number, to: number] | Address
 
 export const snapshotFormat = {
 	*encode(snapshot: Snapshot) {
 		let before = '[\n'
 		for (const record of recordsOf(snapshot)) {
-			yield before + JSON.stringify(record)
+			yield before + JSON.stringify(encoded(record))
 			before = ',\n'
 		}
 		yield '\n]'
@@ -92,42 +77,29 @@ export function freshId(): string {
 }
 
 /** Items per line; a line takes a few milliseconds to make. */
-const PER_LINE = {
-	announcements: 50,
-	books: 500,
-	payees: 50,
-	contracts: 50,
-	groups: 50,
-	places: 500,
-	deliveries: 20,
-	history: 50,
-}
-/** Addresses per line of coverage. */
-const ADDRESSES = 1_000
+const PER_LINE = { map: 50, books: 500, addresses: 1_000, places: 20, groups: 50, deliveries: 20, history: 50 }
 
 function* recordsOf({ id, before, whole: { state, coverage, troubles } }: Snapshot): Iterable<SnapshotRecord> {
 	yield { snapshot: id, before }
-	for (const [network, record] of state.networks) {
-		yield { network, ...networkJson(record) }
-		const { announcements, books, gaps, payees, contracts } = record
-		for (const some of lots(announcements.values(), PER_LINE.announcements))
-			yield { announcements: network, entries: some.map(announcementJson) }
-		for (const some of lots(books, PER_LINE.books)) yield { books: network, entries: booksJson(some) }
-		if (gaps.size > 0) yield { gaps: network, entries: [...gaps.values()].map(storedGap) }
-		for (const some of lots(payees ?? [], PER_LINE.payees)) yield { payees: network, entries: payeesJson(some) }
-		for (const some of lots(contracts, PER_LINE.contracts)) yield { contracts: network, entries: contractsJson(some) }
-	}
-	for (const [network, { covered, backfills }] of coverage) {
-		yield { coverage: network, entries: [] }
-		for (const entries of groupLots(covered)) yield { coverage: network, entries }
-		const table = coverageTableOf(covered)
-		for (const backfill of backfills) {
-			const { id, token, span } = backfill
-			yield { backfill: network, id, token, span: spanJson(span) }
-			for (const places of placeLots(backfill, table)) yield { places }
+	for (const [network, { announcements, books, gaps, payees, contracts, ...facts }] of state.networks) {
+		yield { network, facts }
+		const maps = { announcements, books, gaps, payees, contracts }
+		for (const map of MAPS) {
+			const most = map === 'books' ? PER_LINE.books : PER_LINE.map
+			for (const entries of lots<readonly [unknown, unknown]>(maps[map] ?? [], most))
+				yield { of: network, map, entries }
 		}
 	}
-	if (state.totals.size > 0) yield { totals: Object.fromEntries(state.totals) }
+	for (const [network, { covered, backfills }] of coverage) {
+		yield { coverage: network, groups: [] }
+		for (const groups of groupLots(covered)) yield { coverage: network, groups }
+		for (const { addresses, ...facts } of backfills) {
+			yield { backfill: network, facts }
+			const places = placesOf(addresses, coverageTableOf(covered))
+			for (const some of lots(places, PER_LINE.places)) yield { places: some }
+		}
+	}
+	if (state.totals.size > 0) yield { totals: state.totals }
 	for (const deliveries of lots(state.deliveries.values(), PER_LINE.deliveries)) yield { deliveries }
 	const { next, entries } = state.history
 	if (next > 1) yield { history: next, entries: [] }
@@ -135,32 +107,40 @@ function* recordsOf({ id, before, whole: { state, coverage, troubles } }: Snapsh
 	if (troubles !== undefined) yield { troubles }
 }
 
-function* groupLots(covered: CoverageRecord['covered']): Iterable<readonly GroupJson[]> {
-	let lot: GroupJson[] = []
-	let size = 0
-	for (const group of groupsOf(covered, ADDRESSES)) {
-		lot.push(group)
-		size += group.addresses.length
-		if (size < ADDRESSES && lot.length < PER_LINE.groups) continue
-		yield lot
-		lot = []
-		size = 0
+function* groupLots(covered: CoverageRecord['covered']): Iterable<readonly Group[]> {
+	for (const some of lots(covered, PER_LINE.addresses)) {
+		const groups: { coverage: Coverage; addresses: Address[] }[] = []
+		for (const [address, coverage] of some) {
+			const last = groups.at(-1)
+			if (last?.coverage === coverage) last.addresses.push(address)
+			else groups.push({ coverage, addresses: [address] })
+		}
+		yield* lots(groups, PER_LINE.groups)
 	}
-	if (lot.length > 0) yield lot
 }
 
-function* placeLots(backfill: Definition, covered: CoverageTable): Iterable<readonly PlaceJson[]> {
-	let lot: PlaceJson[] = []
-	let size = 0
-	for (const place of placesOf(backfill, covered, ADDRESSES)) {
-		lot.push(place)
-		size += typeof place === 'string' ? 1 : place[1] - place[0] + 1
-		if (size < ADDRESSES && lot.length < PER_LINE.places) continue
-		yield lot
-		lot = []
-		size = 0
+function* placesOf(addresses: readonly Address[], covered: CoverageTable): Iterable<Place> {
+	let run: [from: number, to: number] | null = null
+	for (const address of addresses) {
+		const place = covered.indexOf(address)
+		if (run !== null && place === run[1] + 1 && place - run[0] < PER_LINE.addresses) {
+			run[1] = place
+			continue
+		}
+		if (run !== null) yield run
+		run = place === -1 ? null : [place, place]
+		if (place === -1) yield address
 	}
-	if (lot.length > 0) yield lot
+	if (run !== null) yield run
+}
+
+function* addressesAt(places: readonly Place[], covered: CoverageTable): Iterable<Address> {
+	for (const place of places) {
+		const [from, to] = typeof place === 'string' ? [0, -1] : place
+		if (typeof place === 'string') yield place
+		if (to >= covered.size) throw new Error('no place in the coverage')
+		for (let at = from; at <= to; at++) yield covered.addressAt(at)
+	}
 }
 
 function* lots<T>(values: Iterable<T>, most: number): Iterable<readonly T[]> {
@@ -173,94 +153,92 @@ function* lots<T>(values: Iterable<T>, most: number): Iterable<readonly T[]> {
 	if (lot.length > 0) yield lot
 }
 
-interface NetworkBuilder {
-	readonly facts: ReturnType<typeof networkIn>
-	readonly announcements: Map<string, Announcement>
-	readonly books: Map<Address, Book>
-	gaps: ReadonlyMap<bigint, Gap>
-	readonly payees: Map<Address, readonly Payee[]>
-	readonly contracts: Map<Address, Contract>
+interface Reading {
+	head: Pick<Snapshot, 'id' | 'before'> | null
+	readonly networks: Map<string, { readonly facts: Omit<NetworkRecord, keyof Maps>; readonly maps: Maps }>
+	readonly coverage: Map<string, { readonly covered: CoverageTable; readonly backfills: Definition[] }>
+	/** The last one. */
+	backfill: { readonly addresses: Address[]; readonly covered: CoverageTable } | null
+	totals: StateDoc['totals']
+	readonly deliveries: Map<string, Delivery>
+	readonly history: { next: number; readonly entries: HistoryEntry[] }
+	troubles: Troubles | undefined
 }
 
 /** Throws for data that `recordsOf` did not make. */
 async function read(lines: Iterable<string>): Promise<Snapshot> {
-	let head: Pick<Snapshot, 'id' | 'before'> | null = null
-	const networks = new Map<string, NetworkBuilder>()
-	const coverage = new Map<string, { readonly covered: CoverageTable; readonly backfills: Definition[] }>()
-	let backfill: { readonly covered: CoverageTable; readonly addresses: Address[] } | null = null
-	let totals: ReadonlyMap<string, Total> = new Map()
-	const deliveries = new Map<string, Delivery>()
-	const history: { next: number; readonly entries: HistoryEntry[] } = { next: 1, entries: [] }
-	let troubles: Troubles | undefined
-
-	function mustHave<T>(found: T | undefined | null): T {
-		if (found === undefined || found === null) throw new Error('a record stands before that which it belongs to')
-		return found
+	const reading: Reading = {
+		head: null,
+		networks: new Map(),
+		coverage: new Map(),
+		backfill: null,
+		totals: new Map(),
+		deliveries: new Map(),
+		history: { next: 1, entries: [] },
+		troubles: undefined,
 	}
-
-	function add(record: SnapshotRecord): void {
-		if ('snapshot' in record) head = { id: String(record.snapshot), before: record.before }
-		else if ('network' in record) {
-			const { network, ...json } = record
-			const facts = networkIn(json)
-			const blank = { announcements: new Map(), books: new Map(), gaps: new Map() }
-			networks.set(network, { facts, ...blank, payees: new Map(), contracts: new Map() })
-		} else if ('announcements' in record) {
-			const { announcements } = mustHave(networks.get(record.announcements))
-			for (const json of record.entries) announcements.set(json.id, announcementIn(json))
-		} else if ('books' in record) {
-			const { books } = mustHave(networks.get(record.books))
-			for (const [address, book] of booksIn(record.entries)) books.set(address, mustHave(book))
-		} else if ('gaps' in record) mustHave(networks.get(record.gaps)).gaps = gapsOf(record.entries)
-		else if ('payees' in record) {
-			const { payees } = mustHave(networks.get(record.payees))
-			for (const [watch, list] of payeesIn(record.entries)) payees.set(watch, list)
-		} else if ('contracts' in record) {
-			const { contracts } = mustHave(networks.get(record.contracts))
-			for (const [address, one] of contractsIn(record.entries)) contracts.set(address, mustHave(one))
-		} else if ('coverage' in record) {
-			const known = coverage.get(record.coverage) ?? { covered: freshTable(), backfills: [] }
-			coverage.set(record.coverage, known)
-			for (const { addresses, ...said } of record.entries) {
-				const one = coverageIn(said)
-				for (const address of addresses) known.covered.set(address, one)
-			}
-		} else if ('backfill' in record) {
-			const { covered, backfills } = mustHave(coverage.get(record.backfill))
-			const { id, token } = record
-			backfill = { covered, addresses: [] }
-			backfills.push({ id, token, span: spanOf(record.span), addresses: backfill.addresses })
-		} else if ('places' in record) {
-			const { covered, addresses } = mustHave(backfill)
-			for (const address of addressesAt(record.places, covered)) addresses.push(address)
-		} else if ('totals' in record) totals = new Map(Object.entries(record.totals))
-		else if ('deliveries' in record) {
-			for (const json of record.deliveries) deliveries.set(json.id, deliveryIn(json))
-		} else if ('history' in record) {
-			history.next = record.history
-			history.entries.push(...record.entries)
-		} else if ('troubles' in record) troubles = record.troubles
-		else throw new Error('a record of no known kind')
-	}
-
 	for (const line of lines) {
-		add(JSON.parse(line) as SnapshotRecord)
+		take(reading, decoded(JSON.parse(line)) as SnapshotRecord)
 		if (isSliceOver()) await nextSlice()
 	}
-	const state = {
-		networks: new Map([...networks].map(([name, builder]) => [name, recordOf(builder)])),
-		totals,
-		deliveries,
-		history,
-	}
-	const { id, before } = mustHave<Pick<Snapshot, 'id' | 'before'>>(head)
+	const { head, networks, coverage, totals, deliveries, history, troubles } = reading
+	const { id, before } = mustFind(head)
+	const records = new Map([...networks].map(([name, { facts, maps }]) => [name, recordOf(facts, maps)]))
+	const state = { networks: records, totals, deliveries, history }
 	return { id, before, whole: { state, coverage, ...(troubles && { troubles }) } }
 }
 
-function recordOf({ facts, announcements, books, gaps, payees, contracts }: NetworkBuilder): NetworkRecord {
-	return { ...facts, announcements, books: booksOf(books), gaps, ...(payees.size > 0 && { payees }), contracts }
+function take(reading: Reading, record: SnapshotRecord): void {
+	const { networks, coverage } = reading
+	if ('snapshot' in record) reading.head = { id: record.snapshot, before: record.before }
+	else if ('network' in record) {
+		const { facts } = record
+		if (typeof facts.checkpoint.number !== 'bigint') throw new Error('a checkpoint without a number')
+		networks.set(record.network, { facts, maps: {} })
+	} else if ('of' in record) {
+		const { maps } = mustFind(networks.get(record.of))
+		maps[record.map] ??= new Map()
+		for (const [key, value] of record.entries) maps[record.map]?.set(key, value)
+	} else if ('coverage' in record) {
+		const known = coverage.get(record.coverage) ?? { covered: freshTable(), backfills: [] }
+		coverage.set(record.coverage, known)
+		for (const group of record.groups) for (const address of group.addresses) known.covered.set(address, group.coverage)
+	} else if ('backfill' in record) {
+		const { covered, backfills } = mustFind(coverage.get(record.backfill))
+		const backfill = { ...record.facts, addresses: [] }
+		backfills.push(backfill)
+		reading.backfill = { addresses: backfill.addresses, covered }
+	} else if ('places' in record) {
+		const { addresses, covered } = mustFind(reading.backfill)
+		for (const address of addressesAt(record.places, covered)) addresses.push(address)
+	} else if ('totals' in record) reading.totals = record.totals
+	else if ('deliveries' in record) for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
+	else if ('history' in record) {
+		reading.history.next = record.history
+		reading.history.entries.push(...record.entries)
+	} else if ('troubles' in record) reading.troubles = record.troubles
+	else throw new Error('a record of no known kind')
 }
 
-function freshTable(): CoverageTable {
+/** Validates what the code that shows or sends deliveries relies on; a database has no checksum. */
+function deliveryIn(one: Delivery): Delivery {
+	const { type, data } = one.message
+	if (![one.id, one.receiver, one.status, type].every((text) => typeof text === 'string') || typeof data !== 'object')
+		throw new Error('no delivery')
+	return one
+}
+
+function mustFind<T>(found: T | undefined | null): T {
+	if (found === undefined || found === null) throw new Error('a record is before the record that it belongs to')
+	return found
+}
+
+function recordOf(facts: Omit<NetworkRecord, keyof Maps>, maps: Maps): NetworkRecord {
+	const { books = new Map(), ...rest } = maps as Partial<NetworkRecord>
+	const blank = { announcements: new Map(), gaps: new Map(), contracts: new Map() }
+	return { ...facts, ...blank, ...rest, books: booksOf(books) }
+}
+
+function freshTable() {
 	return createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
 }

@@ -1,4 +1,5 @@
 // The snapshot and its journal: what is cut off, torn, spoilt or taken away at any moment, and what is written at all.
+
 import { execFile } from 'node:child_process'
 import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,6 +12,7 @@ import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { readFolder } from '../../../src/state/file/readFolder.js'
 import { peek } from '../../../src/state/open.js'
+import { FORMAT } from '../../../src/state/stateFormat.js'
 import { randomOf } from '../../support/random.js'
 import { silent } from '../../support/silent.js'
 import { addressOf, announcementOf, blockOf, commitOf, contractOf, coverageOf, deliveryOf, gapOf } from '../samples.js'
@@ -130,6 +132,30 @@ test('default: each change is read back as it was made, and peeked at', async ()
 	expect(deliveries.slice(0, -1)).toEqual(before.deliveries)
 })
 
+/**
+ * A journal of an earlier build of this format, made of the steps above. When the form of a line or the meaning of a
+ * change is another now: raise FORMAT, and make the file again with TRACEWATCH_GOLDEN=1.
+ */
+test('behavior: a journal that an earlier build wrote is read as it was meant, and is written alike', async () => {
+	const golden = new URL(`golden.${FORMAT}.jsonl`, import.meta.url)
+	const store = await open()
+	for (const step of steps) await step(store)
+	const expected = await seen(store)
+	await store.close()
+	// The id of the snapshot and the token of the backfill are random.
+	const [head = '', ...lines] = (await readFile(at('journal.jsonl'), 'utf8')).trimEnd().split('\n')
+	if (process.env.TRACEWATCH_GOLDEN === '1') await writeFile(golden, `${lines.join('\n')}\n`)
+	const kept = await readFile(golden, 'utf8')
+	const changesOf = (text: string) =>
+		text
+			.trimEnd()
+			.split('\n')
+			.map((line) => JSON.parse(line.replace(/"token":"[^"]*"/, '"token":"t"')).changes)
+	expect(changesOf(lines.join('\n'))).toEqual(changesOf(kept))
+	await writeFile(at('journal.jsonl'), `${head}\n${kept}`)
+	expect(await seenIn(folder)).toEqual(expected)
+})
+
 test('default: the files are JSON, a line a record and a line a write', async () => {
 	const store = await open()
 	for (const step of steps) await step(store)
@@ -239,7 +265,7 @@ test('behavior: over many writes and snapshots, cut off at random, it is what wa
 		await store.close()
 		const journal = await readFile(at('journal.jsonl'), 'utf8')
 		snapshots.add((await readFile(at('state.json'), 'utf8')).slice(0, 60))
-		const torn = `{"n":${journal.split('\n').length - 1},"kept":null,"changes":[{"act":"post","atMs":5,"of":[`
+		const torn = `{"n":${journal.split('\n').length - 1},"kept":null,"changes":[{"act":"post","atMs":5,"argument":[`
 		await writeFile(at('journal.jsonl'), journal + torn.slice(0, Math.floor(random() * torn.length)))
 		store = await open(3_000)
 		expect(await seen(store)).toEqual(before)
@@ -407,7 +433,7 @@ describe('damage', () => {
 			'a block that is no number',
 			[
 				{ snapshot: 'aa', before: null },
-				{ network: 'x', chainId: 1, checkpoint: ['y', 'z'] },
+				{ network: 'x', facts: { chainId: 1, checkpoint: { number: 'y', hash: 'z' } } },
 			],
 		],
 		['places that are not covered', [{ snapshot: 'aa', before: null }, { places: [[0, 9]] }]],

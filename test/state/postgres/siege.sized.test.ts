@@ -150,15 +150,19 @@ describe.skipIf(server === null)('three instances under siege', () => {
 
 		const commits = rows.flatMap(({ line }) => (JSON.parse(line) as Line).changes).filter(({ act }) => act === 'commit')
 		for (const network of NETWORKS) {
-			const own = commits.filter(({ of }) => of.network === network).map(({ of }) => of.checkpoint[0])
+			const own = commits
+				.filter(({ argument }) => argument.network === network)
+				.map(({ argument }) => argument.checkpoint.number)
 			// Each block once, in order.
-			expect(own).toEqual(own.map((_, index) => String(index)))
+			expect(own).toEqual(own.map((_, index) => `${index}n`))
 			expect(own.length).toBeGreaterThan(SIEGE_MS / 1_000)
 		}
-		const committed = new Set(commits.map(({ of }) => `${of.network} ${of.checkpoint[0]}`))
+		const committed = new Set(
+			commits.map(({ argument: { network, checkpoint } }) => `${network} ${checkpoint.number.slice(0, -1)}`),
+		)
 		for (const commit of heard.commits) expect(committed).toContain(commit)
 
-		const posted = commits.flatMap(({ of }) => of.deliveries)
+		const posted = commits.flatMap(({ argument }) => argument.deliveries)
 		expect(new Set(heard.told.map(({ id }) => id))).toEqual(new Set(posted.map(({ id }) => id)))
 		// Lines of two processes may reach us in another order than they were written in.
 		heard.told.sort((a, b) => (a.atNs < b.atNs ? -1 : 1))
@@ -209,9 +213,9 @@ interface Appended {
 interface Line {
 	readonly changes: readonly {
 		readonly act: string
-		readonly of: {
+		readonly argument: {
 			readonly network: string
-			readonly checkpoint: readonly [string, string]
+			readonly checkpoint: { readonly number: string }
 			readonly deliveries: readonly { readonly id: string; readonly receiver: string }[]
 		}
 	}[]

@@ -34,7 +34,7 @@ describe('what stands in the folder', () => {
 		const text = await readFile(at('state.json'), 'utf8')
 		expect(JSON.parse(text)).toMatchObject({
 			v: FORMAT,
-			data: expect.arrayContaining([{ coverage: 'ethereum', entries: [] }]),
+			data: expect.arrayContaining([{ coverage: 'ethereum', groups: [] }]),
 		})
 		const body = text.slice(0, text.indexOf(',"sum":"'))
 		expect(text).toBe(`${body},"sum":"${createHash('sha256').update(body).digest('hex')}"}\n`)

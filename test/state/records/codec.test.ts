@@ -1,0 +1,62 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { decoded, encoded } from '../../../src/state/records/codec.js'
+
+const through = (value: unknown) => decoded(JSON.parse(JSON.stringify(encoded(value))))
+
+describe('a value', () => {
+	test.each<[string, unknown, unknown]>([
+		['a bigint', { block: 5n, moved: -(2n ** 90n) }, { block: '5n', moved: `-${2n ** 90n}n` }],
+		['text like one', ['5n', "'5n", "''-7n", 'n', 'token', "'"], ["'5n", "''5n", "'''-7n", 'n', 'token', "'"]],
+		[
+			'a map in its order',
+			new Map<unknown, unknown>([
+				['2', 1n],
+				['1', null],
+			]),
+			{
+				$map: [
+					['2', '1n'],
+					['1', null],
+				],
+			},
+		],
+		['a map by number', new Map([[7n, new Map()]]), { $map: [['7n', { $map: [] }]] }],
+		['a set', new Set([1n, 'a']), { $set: ['1n', 'a'] }],
+		[
+			'undefined beside absent',
+			{ a: undefined, list: [undefined] },
+			{ a: { $undefined: true }, list: [{ $undefined: true }] },
+		],
+		['an object like a tag', { $map: [['a', 1]] }, { $object: { $map: [['a', 1]] } }],
+	])('is JSON, and comes back: %s', (_, value, json) => {
+		expect(encoded(value)).toEqual(json)
+		expect(through(value)).toStrictEqual(value)
+	})
+
+	test('comes back as it was, however it is nested', () => {
+		const text = fc.oneof(fc.string(), fc.stringMatching(/^'{0,2}-?\d{1,3}n$/))
+		const key = fc
+			.oneof(fc.string(), fc.constantFrom('$map', '$set', '$undefined', '$object', '1'))
+			.filter((name) => name !== '__proto__')
+		const { value } = fc.letrec((tie) => ({
+			value: fc.oneof(
+				{ depthSize: 'small' },
+				fc.bigInt(),
+				text,
+				fc.integer(),
+				fc.constantFrom(null, undefined, true),
+				fc.array(tie('value'), { maxLength: 3 }),
+				fc.dictionary(key, tie('value'), { maxKeys: 3, noNullPrototype: true }),
+				fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 3 }).map((pairs) => new Map(pairs)),
+				fc.array(tie('value'), { maxLength: 3 }).map((items) => new Set(items)),
+			),
+		}))
+		fc.assert(
+			fc.property(value, (one) => {
+				expect(through(one)).toStrictEqual(one)
+			}),
+			{ numRuns: 500 },
+		)
+	})
+})
