@@ -329,7 +329,7 @@ describe('a block that fails by every way', () => {
 		})
 
 		test('behavior: one that could be read once does not hold up what is settled', async () => {
-			const { node, bench, pay, fail, said, stir } = await open({ books: false })
+			const { node, bench, pay, fail, said, stir } = await open({ books: false, source: 'trace_block' })
 			const once = await pay()
 			await bench.settle()
 			fail(once)
