@@ -2,6 +2,7 @@
 
 import type { Capabilities } from '../../chain/capabilities/capabilities.js'
 import { arbitrumMisses, isArbitrum } from '../../core/chains.js'
+import type { StateReport } from './endpointState.js'
 
 export interface Expected {
 	readonly chainId: number
@@ -11,6 +12,7 @@ export interface Expected {
 	readonly source: string | null
 	/** Whether the endpoint can be used, as far as tested. */
 	readonly isAble: boolean
+	readonly blooms: StateReport['blooms']
 	readonly nowMs: number
 }
 
@@ -72,6 +74,12 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 	if (isArbitrum(expected.chainId) || /^nitro/i.test(found.clientVersion ?? '')) advice.push(arbitrumMisses)
 	if (found.beyondHead === 'empty') {
 		advice.push('it answers requests beyond its head with nothing: it is never asked beyond the head that it reports')
+	}
+	if (expected.blooms === 'extra bits') {
+		advice.push(
+			'the bloom of its newest header has bits of no log that it gives: such blooms prove nothing; compare with an ' +
+				'endpoint of another provider, which shows whether the chain makes them so or this one leaves logs out',
+		)
 	}
 	return advice
 }

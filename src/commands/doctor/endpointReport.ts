@@ -49,6 +49,7 @@ const UNASKED: Omit<EndpointReport, 'endpoint' | 'error'> = {
 	proved: false,
 	source: null,
 	balances: 'not asked',
+	blooms: 'not known',
 	accessLists: 'not known',
 	contracts: null,
 	reasons: [],
@@ -92,7 +93,7 @@ export async function examineEndpoint(
 			source,
 			...state,
 			reasons: found.reasons,
-			advice: adviceFor(found, { ...network, source, isAble, nowMs }),
+			advice: adviceFor(found, { ...network, source, isAble, blooms: state.blooms, nowMs }),
 		}
 	} catch (error) {
 		signal.throwIfAborted()

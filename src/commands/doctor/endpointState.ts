@@ -1,11 +1,13 @@
 /** What an endpoint gives of the state: balances, access lists, contracts, and what a transaction changed. */
 
 import { blockCall, needBlock } from '../../chain/blocks/batchedCalls.js'
+import { bloomBytes, bloomOf } from '../../chain/logs/proofs/bloom.js'
 import type { Rpc, RpcCall } from '../../chain/rpc/rpc.js'
 import { readAccessList } from '../../chain/state/accessList.js'
 import { createBalanceReader } from '../../chain/state/balances.js'
 import { createContractState } from '../../chain/state/contractState.js'
-import { type Header, isObject } from '../../chain/wire/wire.js'
+import { type Header, hexBytes, isObject } from '../../chain/wire/wire.js'
+import type { TxLog } from '../../core/events/tokenLogs.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -55,6 +57,8 @@ export interface ContractsReport {
 
 export interface StateReport {
 	readonly balances: Balances
+	/** Whether the bloom of the newest header has bits that no log of its block makes. */
+	readonly blooms: 'plain' | 'extra bits' | 'not known'
 	readonly accessLists: AccessLists
 	/** Null: no watch asks for `control` or `code`, or the network is private. */
 	readonly contracts: ContractsReport | null
@@ -71,9 +75,11 @@ export async function examineState(
 	{ keepsBooks, readsContracts }: { readonly keepsBooks: boolean; readonly readsContracts: boolean },
 	signal: AbortSignal,
 ): Promise<StateReport> {
-	const block = await orNull(async () => needBlock(await answerTo(rpc, blockCall(head), signal), head, rpc.endpoint))
+	const raw = await answerTo(rpc, blockCall(head), signal)
+	const block = await orNull(async () => needBlock(raw, head, rpc.endpoint))
 	return {
 		balances: !keepsBooks ? 'not asked' : block === null ? 'no' : await balancesAt(rpc, block, signal),
+		blooms: block === null ? 'not known' : await bloomsAt(rpc, block, isObject(raw) ? raw.logsBloom : null, signal),
 		accessLists: block === null ? 'not known' : await accessListOf(rpc, block, signal),
 		contracts: readsContracts
 			? { ...(await wayOf(rpc, block, signal)), changes: await changesAt(rpc, head, signal) }
@@ -85,6 +91,24 @@ async function balancesAt(rpc: Rpc, block: Header, signal: AbortSignal): Promise
 	const reader = createBalanceReader({ log: silent })
 	await orNull(() => reader.read(rpc, [ZERO_ADDRESS], block, signal))
 	return reader.strategyOf(rpc)?.ask ?? 'no'
+}
+
+async function bloomsAt(
+	rpc: Rpc,
+	{ hash }: Header,
+	bloom: unknown,
+	signal: AbortSignal,
+): Promise<StateReport['blooms']> {
+	const named = hexBytes(bloom, 256)
+	const logs = await answerTo(rpc, { method: 'eth_getLogs', params: [{ blockHash: hash }] }, signal)
+	if (named === null || !Array.isArray(logs) || !logs.every(isLog)) return 'not known'
+	const made = bloomBytes(await bloomOf(logs))
+	return bloomBytes(named).every((byte, at) => (byte & ~(made[at] ?? 0)) === 0) ? 'plain' : 'extra bits'
+}
+
+function isLog(log: unknown): log is TxLog {
+	if (!isObject(log) || !Array.isArray(log.topics)) return false
+	return hexBytes(log.address, 20) !== null && log.topics.every((topic) => hexBytes(topic, 32) !== null)
 }
 
 async function accessListOf(rpc: Rpc, block: Header, signal: AbortSignal): Promise<AccessLists> {

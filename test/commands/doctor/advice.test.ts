@@ -33,6 +33,7 @@ const expected: Expected = {
 	settle: 'finalized',
 	source: 'debug_traceBlockByNumber',
 	isAble: true,
+	blooms: 'plain',
 	nowMs: 1_000_000,
 }
 
@@ -56,4 +57,11 @@ test('error: the source that is forced is not there', () => {
 test('behavior: what one endpoint alone cannot prove is said, and of two nothing', () => {
 	expect(witnessInWords(1)).toMatch(/^one endpoint: .* none that makes up whole blocks/)
 	expect([witnessInWords(0), witnessInWords(2)]).toEqual([null, null])
+})
+
+test('behavior: blooms that prove nothing are said, with what to do', () => {
+	const advice = adviceFor(found, { ...expected, blooms: 'extra bits' })
+	expect(advice).toEqual([
+		expect.stringMatching(/^the bloom of its newest header .* compare with an endpoint of another/),
+	])
 })

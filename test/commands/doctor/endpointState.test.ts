@@ -43,7 +43,7 @@ test.each([
 ] as const satisfies readonly (readonly [string, Dialect])[])('access lists: %s', async (accessLists, dialect) => {
 	const { url } = await gatewayOf(dialect)
 	const setting = { keepsBooks: true, readsContracts: false }
-	expect(await examined(url, setting)).toEqual({ balances: 'together', accessLists, contracts: null })
+	expect(await examined(url, setting)).toEqual({ balances: 'together', blooms: 'plain', accessLists, contracts: null })
 })
 
 test('default: code is lent, by block hash, and a tracer shows what changed', async () => {
@@ -91,4 +91,14 @@ test('behavior: changes: trace_replayTransaction, as a node without tracers answ
 	})
 	const { port } = server.address() as AddressInfo
 	expect((await examined(`http://127.0.0.1:${port}`)).contracts?.changes).toBe('trace_replayTransaction')
+})
+
+test.each([
+	['every bit', `0x${'f'.repeat(512)}`, 'extra bits'],
+	['one bit of no log', `0x${'0'.repeat(511)}1`, 'extra bits'],
+	['as the chain has it', undefined, 'plain'],
+] as const)('behavior: the bloom of the newest header: %s', async (_, logsBloom, blooms) => {
+	const twist: Dialect['twist'] = (method, _params, result) =>
+		method === 'eth_getBlockByNumber' && logsBloom !== undefined ? { ...(result as object), logsBloom } : undefined
+	expect(await examined((await gatewayOf({ twist })).url)).toMatchObject({ blooms })
 })
