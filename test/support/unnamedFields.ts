@@ -4,6 +4,7 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 interface Schema {
 	readonly $ref?: string
 	readonly allOf?: readonly Schema[]
+	readonly anyOf?: readonly Schema[]
 	readonly items?: Schema
 	readonly properties?: Readonly<Record<string, Schema & { readonly enum?: readonly string[] }>>
 }
@@ -14,7 +15,7 @@ const { definitions, oneOf } = jsonSchema('alert') as {
 
 function resolved(schema: Schema): readonly Schema[] {
 	const here = schema.$ref === undefined ? schema : (definitions[schema.$ref.split('/').at(-1) ?? ''] ?? {})
-	return [here, ...(here.allOf ?? []).flatMap(resolved)]
+	return [here, ...[...(here.allOf ?? []), ...(here.anyOf ?? [])].flatMap(resolved)]
 }
 
 function unnamed(value: unknown, schemas: readonly Schema[], path: string): readonly string[] {
