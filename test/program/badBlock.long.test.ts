@@ -1,12 +1,20 @@
 // A block that the only endpoint answers wrongly for ever, met by the new blocks, a second look or a backfill: status,
 // gaps and /healthz say the same of it, and all other blocks are sent.
 import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { noTraces } from '../support/badBlock.js'
+import { typed } from '../support/commandLine.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+/** A block that fails is left out after 1 s in place of 10; what is unread for 5 s in place of 60 is a trouble. */
+const env = {
+	NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
+	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400,longUnreadMs=5000',
+}
 
 async function start(dialect: Dialect, stallAfter = '60s') {
 	const node = await startTestAnvil()
@@ -29,19 +37,22 @@ async function start(dialect: Dialect, stallAfter = '60s') {
 		return Number(blockNumber)
 	}
 	await node.mine(3)
-	const running = here.start(['run'])
+	const running = here.start(['run'], env)
 	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
 	await polled(running)
 	const healthz = async () => {
 		const answer = await fetch(`http://127.0.0.1:${String(port)}/healthz`)
 		return { code: answer.status, text: await answer.text() }
 	}
-	const status = async () => JSON.parse((await here.run(['status', '--json'])).stdout)
-	const events = () => told(hook.hits).map(({ type, data }) => `${type} ${data.valueWei ?? data.fromBlock ?? ''}`)
+	const command = (...words: string[]) => typed(words, { cwd: here.folder })
+	const status = async () => JSON.parse((await command('status', '--json')).stdout)
+	/** Each delivery once, however often it came. */
+	const hits = () => [...new Map(hook.hits.map((hit) => [hit.id, hit])).values()]
+	const events = () => told(hits()).map(({ type, data }) => `${type} ${data.valueWei ?? data.fromBlock ?? ''}`)
 	const until = async (isDone: () => boolean | Promise<boolean>) => {
 		while (!(await isDone())) await sleep(200)
 	}
-	return { node, here, running, pay, healthz, status, events, until }
+	return { node, here, command, running, pay, healthz, status, events, until }
 }
 
 const lacks = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber']
@@ -62,7 +73,9 @@ test('default: it becomes a gap, which status, gaps and /healthz name alike, and
 	await pay(3n)
 	await pay(4n)
 	await until(() => events().length === 4)
-	expect(events()).toEqual(['alert.transfer 1', 'alert.transfer 2', `system.gap ${fresh}`, 'alert.transfer 4'])
+	expect(new Set(events())).toEqual(
+		new Set(['alert.transfer 1', 'alert.transfer 2', `system.gap ${fresh}`, 'alert.transfer 4']),
+	)
 	numbers.add(BigInt(old))
 	const watches = `{address: ${treasury}, kinds: [transfer], from_block: ${before}}`
 	here.write('watchlists/b.yaml', watchlist([watches]))
@@ -74,7 +87,7 @@ test('default: it becomes a gap, which status, gaps and /healthz name alike, and
 			.sort(),
 	).toEqual(['1', '1', '2', '4', '4'].map((wei) => `alert.transfer ${wei}`))
 
-	const listed = await here.run(['gaps'])
+	const listed = await command('gaps')
 	const said = await status()
 	const page = await healthz()
 	for (const number of [old, fresh]) {
@@ -83,7 +96,7 @@ test('default: it becomes a gap, which status, gaps and /healthz name alike, and
 	}
 	expect([said.daemon.ok, page.code]).toEqual([false, 503])
 	for (const words of [said.daemon.reason, page.text]) expect(words).toContain(`block ${old} and 1 more cannot be read`)
-	expect(await here.run(['gaps', 'accept', String(old), String(fresh)])).toMatchObject({ code: 0 })
+	expect(await command('gaps', 'accept', String(old), String(fresh))).toMatchObject({ code: 0 })
 	expect((await status()).daemon).toMatchObject({ ok: true })
 	expect((await healthz()).code).toBe(200)
 	expect((await running.stop()).code).toBe(0)
@@ -115,7 +128,7 @@ test('behavior: a backfill over forgotten blocks is said by all, and the new blo
 	const { daemon, networks } = await status()
 	expect(daemon).toMatchObject({ ok: false, reason: expect.stringMatching(words) })
 	expect((await healthz()).text).toMatch(/still unread/)
-	expect((await here.run(['gaps'])).stdout).toMatch(new RegExp(`local ${old} to \\d+ {2}not read yet for 1 address`))
+	expect((await command('gaps')).stdout).toMatch(new RegExp(`local ${old} to \\d+ {2}not read yet for 1 address`))
 	expect(networks[0].backfills).toMatchObject([{ from: old }])
 	expect(events().filter((event) => event.startsWith('system.'))).toEqual([])
 }, 600_000)
@@ -138,7 +151,7 @@ test('behavior: a second look over forgotten blocks is said by all, and the new 
 	const { daemon, networks } = await status()
 	expect(daemon).toMatchObject({ ok: false, reason: expect.stringMatching(words) })
 	expect((await healthz()).text).toMatch(words)
-	const { stdout } = await here.run(['gaps'])
+	const { stdout } = await command('gaps')
 	expect(stdout).toMatch(words)
 	expect(stdout).toContain('every block up to the checkpoint was read')
 	expect(networks[0].settled).toBeLessThan(old)

@@ -3,7 +3,8 @@ import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { createCanaries, repeated } from '../support/canaries.js'
-import { openSite, type Site } from '../support/program.js'
+import { typed } from '../support/commandLine.js'
+import { type Ended, openSite, type Site } from '../support/program.js'
 import { treasury, watchlist } from './site.js'
 
 export const canaries = createCanaries()
@@ -31,8 +32,13 @@ const smtpUrl = (origin: string) => origin.replace('://', `://${url(odd('smtp us
 const databaseUrl = (place: string) =>
 	`${place.replace('://', `://tracewatch:${url(odd('database password'))}@`)}?application_name=x`
 
+export interface CanarySite extends Site {
+	/** A command in this process, whose log is not kept: that of the same parts is in what `once` and `run` print. */
+	type(args: readonly string[]): Promise<Ended>
+}
+
 /** Secrets come in all the ways there are: variables, files, credentials, and openly in the file. */
-export function openCanarySite(places: Places = {}, more = ''): Site {
+export function openCanarySite(places: Places = {}, more = ''): CanarySite {
 	const { rpc = 'http://127.0.0.1:9', hook = 'http://127.0.0.1:9', smtp = 'smtp://127.0.0.1:9', database } = places
 	const site = openSite({
 		'tracewatch.yaml': `networks:
@@ -81,6 +87,7 @@ ${database === undefined ? '' : `state: "${databaseUrl(database)}"\n`}${more}`,
 	return {
 		...site,
 		run: (args, extra) => site.run(args, { ...env, ...extra }),
+		type: (args) => typed(args, { cwd: site.folder, env: { ...env, LOG_LEVEL: 'error' } }),
 		start: (args, extra) => site.start(args, { ...env, ...extra }),
 	}
 }

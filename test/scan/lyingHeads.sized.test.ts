@@ -20,16 +20,27 @@ const corner: readonly Case[] = [
 	[3n, 'alone', 'at the start', 0],
 	[1_000n, 'first', 'later', 2],
 ]
-const grid = [1n, 3n, 1_000n].flatMap((more) =>
-	(['first', 'second', 'alone'] as const).flatMap((who) =>
-		(['always', 'at the start', 'later'] as const).flatMap((when) =>
-			[0, 2].map((confirmations): Case => [more, who, when, confirmations]),
+/** Each value of each column with each of every other: 18 of 54 rows. */
+const pairs = [1n, 3n, 1_000n].flatMap((more, i) =>
+	(['first', 'second', 'alone'] as const).flatMap((who, j) =>
+		(['always', 'at the start', 'later'] as const).flatMap((when, k) =>
+			[0, 2].filter((_, l) => (i + j + k) % 3 === l).map((confirmations): Case => [more, who, when, confirmations]),
 		),
 	),
 )
 
+test('each value stands in a row with each value of the other columns', () => {
+	const columns = [0, 1, 2, 3].map((at) => [...new Set(pairs.map((row) => row[at]))])
+	expect(columns.map(({ length }) => length)).toEqual([3, 3, 3, 2])
+	for (const [i, ones] of columns.entries())
+		for (const [j, others] of columns.entries())
+			if (i < j)
+				for (const one of ones)
+					expect(new Set(pairs.filter((row) => row[i] === one).map((row) => row[j]))).toEqual(new Set(others))
+})
+
 describe('an endpoint claims a head that it has not got', () => {
-	test.each(sized(corner, grid))(
+	test.each(sized(corner, pairs))(
 		'behavior: %i too many, %s, %s, with %i confirmations',
 		async (more, who, when, confirmations) => {
 			const node = await startTestAnvil()
