@@ -54,6 +54,7 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
 		const early = [...transfers, ...gaps.slice(0, -1)]
 		await hook.until(() => early.every((one) => came().includes(one)))
 		expect(came().toSorted()).toEqual(early.toSorted())
+		for (const rank of [transfers, gaps.slice(0, -1)]) expect(came().filter((one) => rank.includes(one))).toEqual(rank)
 		// A gap is urgent: it stands before what comes after its block, and may overtake what waits from before.
 		for (const [round, gap] of gaps.slice(0, -1).entries())
 			expect(came().indexOf(gap)).toBeLessThan(came().indexOf(transfers[3 * round + 3] ?? ''))
