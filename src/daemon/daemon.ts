@@ -21,6 +21,7 @@ import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
 import { createFailingReceivers } from './health/failingReceivers.js'
 import { createHealth, type Health, unknownHeads } from './health/health.js'
+import { createNotices } from './health/notices.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
@@ -116,8 +117,9 @@ async function runUntil(
 		isRefused: config.refused !== undefined,
 		isConfigChanged: false,
 	}
+	const notices = createNotices({ recipientsOf, store, troubles, clock: Date.now, log })
 	const vitals = createVitals({
-		...{ networks, pollers, recipientsOf, store, troubles, log, clock: Date.now, steady: steadyClock },
+		...{ networks, pollers, notices, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		onChange: (network, stalled) => metrics.stalled(network, stalled),
 	})
@@ -145,7 +147,7 @@ async function runUntil(
 		countWatches(metrics, config, watches)
 		const polling = networks.map((network, index) => pollUntilAborted(network, pollers[index], log, signal))
 		const delivering = parts.deliverer.run(signal)
-		const following = followEdits({ ...options, parts, metrics, notifier, inEffect }, signal)
+		const following = followEdits({ ...options, parts, metrics, notifier, notices, inEffect }, signal)
 		offHangup()
 		const counts = { networks: networks.length, watches: watches.length, receivers: receivers.length }
 		log.info({ version, ...counts, state: statePlaceInWords(statePlace) }, 'tracewatch is running')

@@ -1,31 +1,36 @@
-import { sha256 } from '../base/sha256.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { chunksOf } from '../config/watchlists/revision.js'
 import type { Watchlists } from '../config/watchlists/watchlists.js'
-import { type SystemNotice, systemDeliveries } from '../core/outbox/system.js'
+import type { SystemNotice } from '../core/outbox/system.js'
 import type { Log, Store } from '../model/ports.js'
 import type { StatePlace } from '../model/state.js'
-import type { NetworkTrouble, Trouble, TroubleBook } from '../model/trouble.js'
+import type { NetworkTrouble } from '../model/trouble.js'
 import { copyWatchlists } from '../state/open.js'
+import type { NoticeOf, Notices } from './health/notices.js'
 
 type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 
-/** Copies good watchlists for a restart that finds wrong ones. Never rejects. */
-export type KeepGood = (good: GoodFiles) => Promise<void>
+/**
+ * Copies good watchlists for a restart that finds wrong ones; resolves when it and all before it are done. Never
+ * rejects.
+ */
+export type KeepGood = (good: GoodFiles | null) => Promise<void>
+
+/** A copy that was begun ends after the signal to stop, too: the next start may need it. */
+const LONGEST_COPY_MS = 10_000
 
 /** Writes one at a time, so that the last of several edits is stored last. */
-export function createKeepGood(place: StatePlace, fence: Store['fence'], log: Log, signal: AbortSignal): KeepGood {
+export function createKeepGood(place: StatePlace, fence: Store['fence'], log: Log): KeepGood {
 	let before: Promise<void> = Promise.resolve()
 	async function keep({ files: watchlists, contents, revision }: GoodFiles): Promise<void> {
 		const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 		const digests = new Map(files.map(({ path, digest }) => [path, digest]))
+		const signal = AbortSignal.timeout(LONGEST_COPY_MS)
 		const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 		try {
-			signal.throwIfAborted()
 			await copyWatchlists(place, { revision, watchlists, files, chunks }, fence())
 		} catch (error) {
-			if (signal.aborted) return
 			log.warn(
 				{ err: error },
 				'the watchlists in effect cannot be copied into the state: a restart would need right ones',
@@ -33,7 +38,7 @@ export function createKeepGood(place: StatePlace, fence: Store['fence'], log: Lo
 		}
 	}
 	return (good) => {
-		before = before.then(() => keep(good))
+		if (good !== null) before = before.then(() => keep(good))
 		return before
 	}
 }
@@ -44,101 +49,42 @@ export interface Refusals {
 	refused(words: string): Promise<void>
 	/** Notifies the receivers of the notice that the watchlists are right again; sends nothing if there was none. */
 	accepted(watches: number): Promise<void>
-	/** Sends the notice again if it could not be posted. */
-	look(): Promise<void>
 }
 
 export interface RefusalOptions {
 	readonly config: Pick<Config, 'networks'>
-	readonly recipientsOf: (receiver: string) => readonly string[] | null
 	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
-	readonly store: Pick<Store, 'post' | 'summary'>
-	/** Includes troubles that an earlier run announced and did not end. */
-	readonly troubles: TroubleBook
-	readonly log: Log
+	readonly store: Pick<Store, 'summary'>
+	readonly notices: Notices
 }
 
+const WRONG = 'the watchlists as edited are wrong and change nothing; the last good ones stay in effect'
 const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
 
-export function createRefusals(options: RefusalOptions): Refusals {
-	const { config, recipientsOf, receiversOf, store, troubles, log } = options
-	/** Words on the watchlists on disk; null: they are right. */
-	let wrong: string | null = null
-	const open = () => troubles.current().open.filter(isRefusal)
-
-	async function post(notice: Pick<SystemNotice, 'type' | 'reason' | 'ends'>): Promise<void> {
-		const posting = { recipientsOf, nowMs: Date.now(), digest: sha256 }
-		const { networks } = await store.summary()
-		const deliveries = open().flatMap(({ network, chainId, receivers, sinceMs }) => {
-			const state = networks.get(network)
+export function createRefusals({ config, receiversOf, store, notices }: RefusalOptions): Refusals {
+	const noticeOf =
+		(notice: Pick<SystemNotice, 'type' | 'reason' | 'ends'>): NoticeOf =>
+		async ({ network }) => {
+			const state = (await store.summary()).networks.get(network)
 			const head = state?.seen === undefined ? null : BigInt(state.seen.head)
-			const place = { network, chainId, sinceMs, checkpoint: state?.checkpoint.number ?? null, head }
-			return systemDeliveries({ ...notice, ...place }, receivers, posting)
-		})
-		await store.post(deliveries)
-	}
-
-	async function announce(): Promise<void> {
-		if (wrong === null || open().some(({ announced }) => announced)) return
-		const reason = `the watchlists as edited are wrong and change nothing; the last good ones stay in effect: ${wrong}`
-		try {
-			// Record the trouble before announcing it: after a kill in between, the next run announces it under the same
-			// id, or sends an end without a beginning, which is better than no end.
-			await troubles.change((before) =>
-				before.open.some(isRefusal)
-					? before
-					: { ...before, open: [...before.open, ...begun(config.networks, receiversOf, before.timesAccepted)] },
-			)
-			await post({ type: 'system.refused', reason: `${reason.slice(0, MOST_WORDS)}${REMEDY}` })
-			await troubles.change((before) => ({
-				...before,
-				open: before.open.map((trouble) => (isRefusal(trouble) ? { ...trouble, announced: true } : trouble)),
-			}))
-		} catch (error) {
-			log.error({ err: error }, 'the receivers cannot be notified that the watchlists are wrong')
+			return { ...notice, checkpoint: state?.checkpoint.number ?? null, head }
 		}
-	}
-
-	async function announceEnd(watches: number): Promise<void> {
-		if (open().length === 0) return
-		const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
-		const reason = `the watchlists are right again and in effect: ${many}`
-		try {
-			await post({ type: 'system.recovered', ends: 'refused', reason })
-			await troubles.change(({ open, timesAccepted }) => ({
-				open: open.filter((trouble) => !isRefusal(trouble)),
-				timesAccepted: timesAccepted + 1,
-			}))
-		} catch (error) {
-			log.error({ err: error }, 'the receivers cannot be notified that the watchlists are right again')
-		}
-	}
-
-	/** Runs one notice at a time, since the end of a trouble depends on its announcement. */
-	let before: Promise<void> = Promise.resolve()
-	const inTurn = (tell: () => Promise<void>) => {
-		before = before.then(tell)
-		return before
-	}
 	return {
-		refused: (words) =>
-			inTurn(() => {
-				wrong = words
-				return announce()
-			}),
-		accepted: (watches) =>
-			inTurn(() => {
-				wrong = null
-				return announceEnd(watches)
-			}),
-		look: () => inTurn(announce),
+		refused(words) {
+			const reason = `${WRONG}: ${words}`.slice(0, MOST_WORDS)
+			const notice = { type: 'system.refused', reason: `${reason}${REMEDY}` } as const
+			notices.begin(() => begun(config.networks, receiversOf, notices.timesAccepted()), noticeOf(notice))
+			return notices.post()
+		},
+		accepted(watches) {
+			const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
+			const reason = `the watchlists are right again and in effect: ${many}`
+			notices.end('refused', () => true, noticeOf({ type: 'system.recovered', ends: 'refused', reason }))
+			return notices.post()
+		},
 	}
-}
-
-function isRefusal(trouble: Trouble): trouble is NetworkTrouble {
-	return trouble.kind === 'refused'
 }
 
 /** Lists each receiver once, in its first network. */

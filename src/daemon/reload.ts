@@ -10,6 +10,7 @@ import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import { CONFIG_CHANGED } from './health/health.js'
+import type { Notices } from './health/notices.js'
 import { receiversOf } from './openNetwork.js'
 import type { Parts } from './parts.js'
 import { createKeepGood, createRefusals, type KeepGood, type Refusals } from './refused.js'
@@ -33,26 +34,24 @@ export interface EditOptions {
 	readonly parts: Parts
 	readonly metrics: Metrics
 	readonly notifier: Notifier
+	readonly notices: Notices
 	readonly log: Log
 	readonly inEffect: InEffect
 	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }
 
-/** How often a notice that could not be posted is tried again. */
-const LOOK_MS = 10_000
-
 /**
  * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
  * receivers of wrong ones. Resolves when the signal aborts.
  */
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
-	const { config, parts, metrics, log, inEffect } = options
-	const { store, troubles, recipientsOf } = parts
+	const { config, parts, metrics, notices, log, inEffect } = options
+	const { store } = parts
 	const lists = followWatchlists(config)
 	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
-	const refusals = createRefusals({ config, recipientsOf, store, troubles, log, receiversOf: receiversNow })
-	const keepGood = createKeepGood(config.statePlace, store.fence, log, signal)
+	const refusals = createRefusals({ config, store, notices, receiversOf: receiversNow })
+	const keepGood = createKeepGood(config.statePlace, store.fence, log)
 	if (config.refused === undefined) {
 		void keepGood({ ...config, files: config.watchlistFiles })
 		void refusals.accepted(config.watches.length)
@@ -61,7 +60,6 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		void refusals.refused(config.refused.map(formatProblem).join('; '))
 	}
 	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
-	const looking = setInterval(() => void refusals.look(), LOOK_MS)
 	const offHangup = options.onHangup(() => void reload('SIGHUP'))
 	const { paths, revision } = lists
 	await Promise.all([
@@ -69,7 +67,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		followConfig(options, signal),
 	])
 	offHangup()
-	clearInterval(looking)
+	await keepGood(null)
 }
 
 /** A reload does not apply an edited tracewatch.yaml: notes and logs that a restart is needed. */

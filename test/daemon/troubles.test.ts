@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
+import { createNotices } from '../../src/daemon/health/notices.js'
 import { createVitals } from '../../src/daemon/health/vitals.js'
 import type { NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
@@ -53,12 +54,13 @@ function place(configured = ['hook']) {
 				failure: 'no endpoint answers',
 			})
 			const all = networks.map((name) => ({ ...stalling, name }) as NetworkSettings)
-			const shared = { receiversOf: () => ['hook'], recipientsOf: () => null, store, troubles, log: silent }
+			const notices = createNotices({ recipientsOf: () => null, store, troubles, clock, log: silent })
+			const shared = { receiversOf: () => ['hook'], notices, log: silent }
 			const vitals = createVitals({
 				...{ ...shared, clock, networks: all },
 				pollers: networks.map((name) => ({ name, status }) as NetworkPoller),
 			})
-			const refusals = createRefusals({ ...shared, config: { networks: all } as unknown as Config })
+			const refusals = createRefusals({ ...shared, store, config: { networks: all } as unknown as Config })
 			const report = (checkpoint: bigint) =>
 				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
 			return { vitals, refusals, report }
@@ -123,7 +125,6 @@ test('default: seven wrong saves over a restart are one message, its end is one,
 	for (const save of ['one', 'two', 'three', 'one']) await first.refusals.refused(save)
 	const second = await start()
 	for (const save of ['one', 'four', 'five']) await second.refusals.refused(save)
-	await second.refusals.look()
 	await second.refusals.accepted(3)
 	await second.refusals.accepted(3)
 	expect(said()).toEqual(['system.refused', 'system.recovered'])

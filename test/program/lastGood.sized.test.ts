@@ -66,6 +66,22 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 	expect((await running.stop()).code).toBe(0)
 })
 
+test('behavior: stopped as soon as it runs, the program has kept large watchlists all the same', async () => {
+	const addresses = Array.from({ length: 100_000 }, (_, at) => `0x${(at + 2 ** 40).toString(16).padStart(40, '0')}`)
+	const site = siteOf({
+		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
+		'watchlists/a.yaml': 'network: local\nreceivers: [hook]\naddresses_from: many.csv\n',
+		'watchlists/many.csv': `${addresses.join('\n')}\n`,
+	})
+	let running = site.start(['run'])
+	await running.line(({ msg }) => msg === 'tracewatch is running')
+	expect((await running.stop()).code).toBe(0)
+	site.write('watchlists/a.yaml', wrong)
+	running = site.start(['run'])
+	expect(await running.line(({ msg }) => msg === 'tracewatch is running')).toMatchObject({ watches: 100_000 })
+	expect((await running.stop()).code).toBe(0)
+})
+
 inFull(() => {
 	test('behavior: mended while no daemon runs, the next one names whom the last one reported', async () => {
 		const hook = await hookServer()

@@ -1,11 +1,11 @@
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import type { Clock } from '../../model/glossary.js'
-import type { Log, Store } from '../../model/ports.js'
-import type { NetworkHealth, TroubleBook } from '../../model/trouble.js'
+import type { Log } from '../../model/ports.js'
+import type { NetworkHealth } from '../../model/trouble.js'
 import type { PollReport } from '../../scan/poll.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import { behindInWords, reach } from '../polling/remedy.js'
-import { createStallNotices } from './stallNotices.js'
+import type { Notices } from './notices.js'
 
 /** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
 export interface Vitals {
@@ -24,10 +24,8 @@ export interface VitalsOptions {
 	readonly pollers: readonly NetworkPoller[]
 	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
-	readonly recipientsOf: (receiver: string) => readonly string[] | null
-	readonly store: Store
 	/** Includes stalls that an earlier run announced and did not end. */
-	readonly troubles: TroubleBook
+	readonly notices: Notices
 	readonly clock: Clock
 	/** Monotonic clock for measuring silence. Default: `clock`. */
 	readonly steady?: Clock
@@ -52,12 +50,12 @@ interface Progress {
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
-	const { clock, log, onChange, steady = clock } = options
-	const notices = createStallNotices(options)
+	const { notices, receiversOf, clock, log, onChange, steady = clock } = options
+	const stallOf = (network: string) => notices.open('stalled').find((stall) => stall.network === network)
 	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
-		const stall = notices.stallOf(settings.name)
+		const stall = stallOf(settings.name)
 		return {
 			...{ settings, poller, head: null, isCarried: stall !== undefined },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
@@ -70,9 +68,13 @@ export function createVitals(options: VitalsOptions): Vitals {
 	for (const { settings, isCarried } of networks) onChange?.(settings.name, isCarried)
 	// Announce what a kill prevented, under the same id, and end the stalls of networks no longer configured.
 	for (const progress of networks)
-		if (progress.isCarried && notices.stallOf(progress.settings.name)?.announced !== true)
+		if (progress.isCarried && stallOf(progress.settings.name)?.announced !== true)
 			note(progress, 'system.stalled', stallReason(progress, clock()), progress.movedAtMs)
-	notices.forgetOthers(networks.map(({ settings }) => settings.name))
+	const isGone = (network: string) => networks.every(({ settings }) => settings.name !== network)
+	notices.end('stalled', isGone, ({ network }) => {
+		const reason = `${network} is no longer configured: it is not scanned`
+		return { type: 'system.recovered', checkpoint: null, head: null, reason }
+	})
 
 	const isSilent = ({ settings, movedAtSteadyMs }: Progress) =>
 		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
@@ -101,7 +103,14 @@ export function createVitals(options: VitalsOptions): Vitals {
 		const { name: network, chainId } = settings
 		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
 		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
-		notices.note({ type, network, chainId, checkpoint, head, reason, sinceMs })
+		const noticeOf = () => ({ type, checkpoint, head, reason })
+		if (type === 'system.recovered') {
+			notices.end('stalled', (one) => one === network, noticeOf)
+			return
+		}
+		const at = checkpoint === null ? null : String(checkpoint)
+		const stall = { kind: 'stalled', network, chainId, sinceMs, checkpoint: at, announced: false } as const
+		notices.begin(() => [{ ...stall, receivers: receiversOf(network) }], noticeOf)
 	}
 
 	function moved(progress: Progress): void {

@@ -1,6 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../../src/config/settings/settings.js'
+import { createNotices } from '../../../src/daemon/health/notices.js'
 import { createVitals } from '../../../src/daemon/health/vitals.js'
 import type { NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../../src/daemon/polling/pollerStatus.js'
@@ -37,9 +38,10 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		networks: [settings],
 		pollers: [poller],
 		receiversOf: () => ['mail', 'hook'],
-		recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
-		store,
-		troubles: troubleBook(),
+		notices: createNotices({
+			recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
+			...{ store, troubles: troubleBook(), clock, log: silent },
+		}),
 		clock,
 		log: silent,
 	})
