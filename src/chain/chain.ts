@@ -318,12 +318,7 @@ export function createChain(options: ChainOptions): Chain {
 			// One that cannot be traced says nothing about the endpoint.
 			const job = mild(async (rpc) => {
 				const capabilities = await registry.of(rpc, signal)
-				const found = await readTransaction(
-					gathered(rpc),
-					txHash,
-					{ capabilities, isByDebug: source === 'debug_traceBlockByNumber' },
-					signal,
-				)
+				const found = await readTransaction(gathered(rpc), txHash, capabilities, signal)
 				if (found === null) return null
 				const mayKnowReason = found.trace.succeeded === false && (capabilities.otsLevel ?? 0) >= fullLevel
 				const { trace, block, receipt } = found

@@ -29,18 +29,11 @@ const everyCall: CalledFunctions = { has: () => true, isReported: () => true }
 
 type Method = 'trace_transaction' | 'trace_block' | 'debug_traceBlockByNumber'
 
-/** How a tree is asked for. */
-export interface TreeChoice {
-	readonly capabilities: Capabilities | null
-	/** The operator chose debug_traceBlockByNumber: no `trace_*` method is asked. */
-	readonly isByDebug: boolean
-}
-
 /** Null when the transaction is in no block. Throws RpcError. */
 export async function readTransaction(
 	rpc: Rpc,
 	txHash: Hash,
-	choice: TreeChoice,
+	capabilities: Capabilities | null,
 	signal: AbortSignal,
 ): Promise<WholeTransaction | null> {
 	const [raw] = await askAll(rpc, [receiptCall(txHash)], signal)
@@ -52,23 +45,24 @@ export async function readTransaction(
 	if (block.hash !== receipt.block.hash) {
 		throw unsettled({ endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }, `block ${number} was replaced`)
 	}
-	const tree = await readTree({ rpc, txHash, block, ...choice }, signal)
+	const tree = await readTree({ rpc, txHash, block, capabilities }, signal)
 	const frames = await framesOf(tree)
 	const succeeded = readSuccess(raw, { txHash, block, frames }, rpc.endpoint)
 	return { trace: traceOf({ txHash, txIndex: null, frames }, block, succeeded), block, receipt: raw }
 }
 
-interface Question extends TreeChoice {
+interface Question {
 	readonly rpc: Rpc
 	readonly txHash: Hash
 	readonly block: Header
+	readonly capabilities: Capabilities | null
 }
 
 /** By the first method that the endpoint has: for one transaction, for the block, for the block by a tracer. */
 async function readTree(question: Question, signal: AbortSignal): Promise<Tree> {
-	const { rpc } = question
+	const { rpc, capabilities } = question
 	let refused: RpcError | null = null
-	for (const method of methodsOf(question)) {
+	for (const method of methodsOf(capabilities)) {
 		try {
 			return method === 'debug_traceBlockByNumber'
 				? await fromTracer(question, signal)
@@ -82,11 +76,13 @@ async function readTree(question: Question, signal: AbortSignal): Promise<Tree> 
 	throw refused ?? new RpcError(words, { kind: 'unsupported', endpoint: rpc.endpoint })
 }
 
-function methodsOf({ capabilities, isByDebug }: TreeChoice): readonly Method[] {
-	if (isByDebug) return ['debug_traceBlockByNumber']
-	const isAble = (method: Method) => !['no', 'wrong'].includes(capabilities?.methods[method] ?? 'unknown')
+function methodsOf(capabilities: Capabilities | null): readonly Method[] {
+	const tracer = capabilities?.tracer ?? null
+	// Beside a tracer, what the probe did not ask is not asked here either.
+	const able = tracer === null ? ['yes', 'unknown'] : ['yes']
+	const isAble = (method: Method) => able.includes(capabilities?.methods[method] ?? 'unknown')
 	const rows = (['trace_transaction', 'trace_block'] as const).filter(isAble)
-	return capabilities?.tracer == null ? rows : [...rows, 'debug_traceBlockByNumber']
+	return tracer === null ? rows : [...rows, 'debug_traceBlockByNumber']
 }
 
 async function fromRows(
