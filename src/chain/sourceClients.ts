@@ -69,7 +69,7 @@ export function openSourceClients(options: SourceClientsOptions): readonly Sourc
 	const asked = { isPrivate, mayLack, ...shared, registry, clock, log: silent }
 	return rpcs.flatMap((rpc) =>
 		sources.map((name): SourceClient => {
-			const own = { chainId, isByDebug: source === 'debug_traceBlockByNumber', clock, log: silent, wait: nothing }
+			const own = { chainId, clock, log: silent, wait: nothing }
 			const endpoints = () => (rests ? createEndpoints({ rpcs: [rpc], ...own }) : restless(rpc, own))
 			const open = () => createChain({ ...asked, endpoints: endpoints(), source: name })
 			const doubtful = () => (source === 'auto' ? whyDoubtful(name, rpc, registry) : null)

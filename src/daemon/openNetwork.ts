@@ -96,8 +96,7 @@ export function openChain(
 		log,
 	})
 	const asked = { source, isPrivate, ...tokens, ...own, registry, clock: steady }
-	const isByDebug = source === 'debug_traceBlockByNumber'
-	const endpoints = createEndpoints({ rpcs, chainId, isByDebug, clock: steady, wallClock: clock, log })
+	const endpoints = createEndpoints({ rpcs, chainId, clock: steady, wallClock: clock, log })
 	const [only] = rpcs.length === 1 ? rpcs : []
 	const wait = walkWait && { walkWait: { ...walkWait, ...(only && { sinceProgressMs: only.progress.sinceMs }) } }
 	const clients = openSourceClients({ rpcs, chainId, ...asked, mayLack: true, onHeard: endpoints.heard })

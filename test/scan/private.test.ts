@@ -9,7 +9,6 @@ test.each([
 	{ isPrivate: true, source: 'auto' },
 	{ isPrivate: true, source: 'debug_traceBlockByNumber' },
 	{ isPrivate: false, source: 'auto' },
-	{ isPrivate: false, source: 'debug_traceBlockByNumber' },
 ] as const)('isPrivate $isPrivate, $source: whether the provider can learn what is watched', async (choice) => {
 	const { isPrivate, source } = choice
 	const node = await startTestAnvil()

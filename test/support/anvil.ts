@@ -139,11 +139,11 @@ export function handOn(url: string): Hand {
 			automines = on
 		},
 		async receipt(txHash) {
-			// With automine the hash may be answered before the block is there. Ten seconds of asking, however long it stood.
+			// With automine the hash may be answered before the block is there. A minute of asking, however long it stood.
 			for (let asked = 0; ; asked++) {
 				const receipt = await rpc<Receipt | null>('eth_getTransactionReceipt', [txHash])
 				if (receipt !== null) return receipt
-				if (asked === 1_000) throw new Error(`${txHash} is in no block`)
+				if (asked === 6_000) throw new Error(`${txHash} is in no block`)
 				await sleep(10)
 			}
 		},

@@ -31,10 +31,9 @@ const MOST_KEPT = 64
 /**
  * Passes on every call, and completes headers: a list that is missing or empty, where gas or a root says otherwise, is
  * taken from the receipts of the block, else from its traces. Where these name no transaction either, the list is
- * empty. `isByDebug`: the operator chose debug_traceBlockByNumber, so trace_block is not asked.
+ * empty.
  */
-export function withTxLists(inner: Rpc, isByDebug: boolean, log: Log): Rpc {
-	const witnesses = WITNESSES.filter(({ method }) => !isByDebug || method !== 'trace_block')
+export function withTxLists(inner: Rpc, log: Log): Rpc {
 	const kept = new Map<Hash, readonly Hash[]>()
 	/** Roots of blocks without gas that turned out to be empty: some chains name an empty list otherwise. */
 	const emptyRoots = new Set<unknown>()
@@ -48,7 +47,7 @@ export function withTxLists(inner: Rpc, isByDebug: boolean, log: Log): Rpc {
 		const hasGas = (quantity(answer.gasUsed) ?? 0n) > 0n
 		if (!hasGas && emptyRoots.has(answer.transactionsRoot)) return { ...answer, transactions: [] }
 		const known = kept.get(block.hash)
-		const transactions = known ?? (await listOf(inner, witnesses, { number: block.number, hash: block.hash }, signal))
+		const transactions = known ?? (await listOf(inner, { number: block.number, hash: block.hash }, signal))
 		kept.set(block.hash, transactions)
 		for (const oldest of kept.keys()) if (kept.size > MOST_KEPT) kept.delete(oldest)
 		if (transactions.length === 0 && !hasGas) emptyRoots.add(answer.transactionsRoot)
@@ -82,7 +81,6 @@ export function withTxLists(inner: Rpc, isByDebug: boolean, log: Log): Rpc {
 /** Throws RpcError where no witness answers, or one that may name transactions fails and none names any. */
 async function listOf(
 	rpc: Rpc,
-	witnesses: readonly (typeof WITNESSES)[number][],
 	block: { readonly number: bigint; readonly hash: Hash },
 	signal: AbortSignal,
 ): Promise<readonly Hash[]> {
@@ -91,7 +89,7 @@ async function listOf(
 		reading,
 		`block ${block.number} lists no transactions, and nothing else does`,
 	)
-	for (const { method, more } of witnesses) {
+	for (const { method, more } of WITNESSES) {
 		try {
 			const answer = await rpc.call(method, [hexOf(block.number), ...more], signal)
 			const named = hashesIn(answer, block, { ...reading, method })

@@ -12,7 +12,8 @@ export interface SourceChoice {
 
 /** What a probe may ask of an endpoint. */
 export function probeSettingOf({ setting, isPrivate }: SourceChoice): ProbeSetting {
-	return isPrivate && setting !== 'debug_traceBlockByNumber' ? 'whole blocks' : setting
+	if (!isPrivate) return setting
+	return setting === 'debug_traceBlockByNumber' ? 'whole blocks by debug' : 'whole blocks'
 }
 
 /**

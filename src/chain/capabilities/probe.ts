@@ -18,10 +18,10 @@ import { blocksNotAsked, probeWholeBlocks } from './probeWholeBlocks.js'
 export type SourceSetting = 'auto' | SourceName
 
 /**
- * `whole blocks`: no request about addresses or single transactions, not even unrelated ones. With
- * `debug_traceBlockByNumber` no other trace method is asked.
+ * `whole blocks`: no request about addresses or single transactions, not even unrelated ones; `by debug`: by
+ * debug_traceBlockByNumber alone.
  */
-export type ProbeSetting = SourceSetting | 'whole blocks'
+export type ProbeSetting = SourceSetting | 'whole blocks' | 'whole blocks by debug'
 
 export interface ProbeQuestion {
 	readonly setting: ProbeSetting
@@ -90,21 +90,19 @@ async function probeTraces(
 	{ setting, head, blocks, basics }: TraceQuestion,
 	signal: AbortSignal,
 ): Promise<Omit<Capabilities, keyof Basics>> {
-	const isByDebug = setting === 'debug_traceBlockByNumber'
-	const isWholeOnly = setting === 'whole blocks' || isByDebug
+	const isByDebug = setting === 'whole blocks by debug'
+	const isPrivate = setting === 'whole blocks' || isByDebug
 	const [block, tree] = await Promise.all([
 		isByDebug ? blocksNotAsked : probeWholeBlocks(rpc, head, blocks, signal),
-		isWholeOnly ? notAsked : probeTransaction(rpc, blocks, signal),
+		isPrivate ? notAsked : probeTransaction(rpc, blocks, signal),
 	])
 	const specimens = block.specimens
 	const [filter, marksFailures] = await Promise.all([
-		isWholeOnly ? filterNotAsked : probeFilter(rpc, specimens, head, signal),
-		isWholeOnly ? false : probeFailures(rpc, specimens, signal),
+		isPrivate ? filterNotAsked : probeFilter(rpc, specimens, head, signal),
+		isPrivate ? false : probeFailures(rpc, specimens, signal),
 	])
-	const debug =
-		isByDebug || block.finding.ability !== 'yes'
-			? await probeDebug(rpc, blocks, signal)
-			: { finding: notAsked, tracer: null }
+	const needsDebug = block.finding.ability !== 'yes' || setting === 'debug_traceBlockByNumber'
+	const debug = needsDebug ? await probeDebug(rpc, blocks, signal) : { finding: notAsked, tracer: null }
 
 	const blind = isBlindByName(basics.clientVersion) ? BLIND : null
 	const findings = {

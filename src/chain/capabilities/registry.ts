@@ -63,6 +63,7 @@ export interface RegistryOptions {
 
 function choiceOf(setting: ProbeSetting): SourceChoice {
 	if (setting === 'whole blocks') return { setting: 'auto', isPrivate: true }
+	if (setting === 'whole blocks by debug') return { setting: 'debug_traceBlockByNumber', isPrivate: true }
 	return { setting, isPrivate: false }
 }
 

@@ -56,8 +56,6 @@ export type Attempted<T> = { readonly result: T } | { readonly error: RpcError }
 export interface EndpointOptions {
 	readonly rpc: Rpc
 	readonly chainId: number
-	/** See `withTxLists`. Default: false. */
-	readonly isByDebug?: boolean
 	readonly clock: Clock
 	readonly log: Log
 	readonly random: () => number
@@ -70,13 +68,12 @@ const retryBaseMs = 200
 /** Free plans limit the rate many times a day: it is logged only after more than 2 refusals in a row. */
 const quietRefusals = 2
 
-export function createEndpoint(options: EndpointOptions): Endpoint {
-	const { rpc: inner, chainId, isByDebug = false, clock, log, random, wait } = options
+export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }: EndpointOptions): Endpoint {
 	const breaker = createBreaker({ endpoint: inner.endpoint, clock, log, random })
 	let head: bigint | null = null
 	let verified = false
 	let refusals = 0
-	const rpc = watchHead(withTxLists(inner, isByDebug, log), (seen) => {
+	const rpc = watchHead(withTxLists(inner, log), (seen) => {
 		head = seen
 	})
 

@@ -52,8 +52,6 @@ export interface EndpointsOptions {
 	/** In order of preference; at least one. */
 	readonly rpcs: readonly Rpc[]
 	readonly chainId: number
-	/** See `withTxLists`. Default: false. */
-	readonly isByDebug?: boolean
 	/** Measures rests and ages: a clock that is never set. */
 	readonly clock: Clock
 	/** Wall clock to compare with the heads' timestamps. Default: `clock`. */
@@ -77,9 +75,9 @@ const forHead = { soonMs: 5_000 }
 const compareWaitMs = 1_000
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-	const { chainId, isByDebug = false, clock, log, maxLagBlocks = 10, random = Math.random, wait = waitMs } = options
+	const { chainId, clock, log, maxLagBlocks = 10, random = Math.random, wait = waitMs } = options
 	const { wallClock = clock } = options
-	const endpoints = options.rpcs.map((rpc) => createEndpoint({ rpc, chainId, isByDebug, clock, log, random, wait }))
+	const endpoints = options.rpcs.map((rpc) => createEndpoint({ rpc, chainId, clock, log, random, wait }))
 	const lagging = new Set<Endpoint>()
 	const closing = new AbortController()
 	let comparing: Promise<void> | null = null

@@ -77,12 +77,9 @@ async function readTree(question: Question, signal: AbortSignal): Promise<Tree> 
 }
 
 function methodsOf(capabilities: Capabilities | null): readonly Method[] {
-	const tracer = capabilities?.tracer ?? null
-	// Beside a tracer, what the probe did not ask is not asked here either.
-	const able = tracer === null ? ['yes', 'unknown'] : ['yes']
-	const isAble = (method: Method) => able.includes(capabilities?.methods[method] ?? 'unknown')
+	const isAble = (method: Method) => !['no', 'wrong'].includes(capabilities?.methods[method] ?? 'unknown')
 	const rows = (['trace_transaction', 'trace_block'] as const).filter(isAble)
-	return tracer === null ? rows : [...rows, 'debug_traceBlockByNumber']
+	return capabilities?.tracer == null ? rows : [...rows, 'debug_traceBlockByNumber']
 }
 
 async function fromRows(
