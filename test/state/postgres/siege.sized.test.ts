@@ -1,7 +1,7 @@
 /** Three instances as real processes on one database, stopped, killed and cut off at random. */
 
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { HistoryRow } from '../../../src/model/history.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
 import { createChance } from '../../support/chance.js'
@@ -47,6 +47,10 @@ function garrison(url: string, seed: number, networks: readonly string[], heard:
 	let life = 0
 	let stopped: (() => void) | null = null
 	let isKilled = false
+	// Else one that ends with its test is started again, and stays for ever.
+	onTestFinished(() => {
+		isKilled = true
+	})
 	let child = raise()
 
 	function raise() {
