@@ -32,8 +32,8 @@ interface Facts {
 }
 
 /**
- * Time of the digest for which a delivery has to wait; null: it is sent now. It waits for the same as one that waits
- * already: any if it may be held itself, else one about the same event.
+ * The time of the digest that a delivery waits for; null: send it now. It joins a digest that waits already: any, if
+ * the rule may hold it; else only one with an alert about the same event.
  */
 export function digestTimeOf(delivery: Delivery, { rate, queue, aside, nowMs }: Facts): number | null {
 	const alert = digested(delivery.message)
