@@ -24,7 +24,7 @@ export const shared = {
 export const apart = [
 	'test/base/waits/deadline.test.ts',
 	'test/chain/stream/jsonStream.sized.test.ts',
-	'test/daemon/cleanedStore.sized.test.ts',
+	'test/daemon/cleanedStore.long.test.ts',
 	'test/kinds/newKind.test.ts',
 ]
 const short = ['test/**/*.test.ts']
@@ -34,7 +34,7 @@ export default defineConfig({
 	test: {
 		...shared,
 		projects: [
-			{ extends: true, test: { name: 'apart', include: apart } },
+			{ extends: true, test: { name: 'apart', include: apart, exclude: [others] } },
 			{ extends: true, test: { name: 'together', isolate: false, include: short, exclude: [others, ...apart] } },
 		],
 	},

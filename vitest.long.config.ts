@@ -3,7 +3,7 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { apart, shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
-const longest = ['killGrid', 'killBooks', 'lockRaces', 'canary.long', 'strained', 'coldStart', 'inputs']
+const longest = ['killGrid', 'truth.dialects', 'canary.long', 'coldStart', 'badBlocks', 'audit/books', 'killBooks', 'badBlock', 'database', 'strained', 'inputs']
 
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
@@ -15,9 +15,9 @@ class LongestFirst extends BaseSequencer {
 	}
 }
 
-/** As in `npm test`, files share a process; those of this run alone have their own. */
-const sized = 'test/**/*.sized.test.ts'
-const own = ['test/**/*.long.test.ts', ...apart.filter((file) => file.endsWith('.sized.test.ts'))]
+/** As in `npm test`, most files share a process. */
+const all = ['test/**/*.sized.test.ts', 'test/**/*.long.test.ts']
+const own = apart.filter((file) => /\.(sized|long)\.test\.ts$/.test(file))
 
 export default defineConfig({
 	test: {
@@ -27,7 +27,7 @@ export default defineConfig({
 		maxWorkers: 4,
 		projects: [
 			{ extends: true, test: { name: 'apart', include: own } },
-			{ extends: true, test: { name: 'together', isolate: false, include: [sized], exclude: apart } },
+			{ extends: true, test: { name: 'together', isolate: false, include: all, exclude: apart } },
 		],
 	},
 })

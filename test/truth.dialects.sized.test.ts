@@ -11,13 +11,7 @@ import { sized } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 
 /** In `npm test`: each source, and what is most unlike the others. */
-const few = [
-	'Anvil',
-	'Besu: 1000 blocks',
-	'a filter blind to self-destructs',
-	'no trace methods, hashes unsaid',
-	'no trace methods, flatCallTracer only, bare',
-]
+const few = ['Anvil', 'a filter blind to self-destructs', 'no trace methods, flatCallTracer only, bare']
 
 /**
  * Each dialect with each of its sources once. Every second row reads every answer as it comes: each dialect, and each

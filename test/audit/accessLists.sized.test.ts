@@ -8,7 +8,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { sized } from '../support/longRun.js'
+import { sized, testInFull } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 
@@ -88,28 +88,31 @@ test('behavior: two hidden payments that make up for each other in one block are
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
 })
 
-test('behavior: two hidden payments that make up for each other over two blocks of one poll are reported', async () => {
-	const { dialect } = hideLeaves(() => true)
-	const { node, bench, bob, carol, puppet, payer } = await open([{ ...dialect, accessLists: true }])
-	await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
-	const first = Number(await node.mine())
-	await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
-	await node.mine()
-	await bench.settle()
-	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
-		{ fromBlock: first, toBlock: first, differenceWei: '7' },
-		{ fromBlock: first + 1, toBlock: first + 1, differenceWei: '-7' },
-	])
-})
+testInFull(
+	'behavior: two hidden payments that make up for each other over two blocks of one poll are reported',
+	async () => {
+		const { dialect } = hideLeaves(() => true)
+		const { node, bench, bob, carol, puppet, payer } = await open([{ ...dialect, accessLists: true }])
+		await node.send({ from: carol, to: payer, data: pays(puppet, 7n), gas: 200_000n })
+		const first = Number(await node.mine())
+		await node.send({ from: bob, to: puppet, data: pays(stranger, 7n), gas: 200_000n })
+		await node.mine()
+		await bench.settle()
+		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: first, toBlock: first, differenceWei: '7' },
+			{ fromBlock: first + 1, toBlock: first + 1, differenceWei: '-7' },
+		])
+	},
+)
 
-test('behavior: without the lists no one sees them', async () => {
+testInFull('behavior: without the lists no one sees them', async () => {
 	const { dialect } = hideLeaves(() => true)
 	const stage = await open([dialect])
 	await passThrough(stage)
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
 })
 
-test('behavior: another endpoint reports what the one hides: reported as events, late', async () => {
+testInFull('behavior: another endpoint reports what the one hides: reported as events, late', async () => {
 	const { dialect } = hideLeaves(() => true)
 	const stage = await open([{ ...dialect, accessLists: true }, { accessLists: true }])
 	await passThrough(stage)
@@ -121,20 +124,26 @@ test('behavior: another endpoint reports what the one hides: reported as events,
 	])
 })
 
-test('behavior: a hidden payment to one of thousands, whose turn it is not, is reported with its block', async () => {
-	const { dialect, hide } = hideTransactions()
-	const others = Array.from({ length: 3_000 }, (_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`)
-	const { node, bench, block, bob } = await open([{ ...dialect, accessLists: true }], others)
-	for (let n = 0; n < 3; n++) await block()
-	expect((await bench.store.network('local'))?.books.size).toBe(others.length)
-	hide(await node.send({ from: bob, to: others[1_500] as Address, valueWei: 11n, gas: 21_000n }))
-	const number = await block()
-	expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
-		{ fromBlock: Number(number), toBlock: Number(number), differenceWei: '11', late: false },
-	])
-})
+testInFull(
+	'behavior: a hidden payment to one of thousands, whose turn it is not, is reported with its block',
+	async () => {
+		const { dialect, hide } = hideTransactions()
+		const others = Array.from(
+			{ length: 3_000 },
+			(_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`,
+		)
+		const { node, bench, block, bob } = await open([{ ...dialect, accessLists: true }], others)
+		for (let n = 0; n < 3; n++) await block()
+		expect((await bench.store.network('local'))?.books.size).toBe(others.length)
+		hide(await node.send({ from: bob, to: others[1_500] as Address, valueWei: 11n, gas: 21_000n }))
+		const number = await block()
+		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+			{ fromBlock: Number(number), toBlock: Number(number), differenceWei: '11', late: false },
+		])
+	},
+)
 
-test('error: a list that leaves an account out is not believed, and the books continue by balances', async () => {
+testInFull('error: a list that leaves an account out is not believed, and the books continue by balances', async () => {
 	const dialect: Dialect = {
 		accessLists: true,
 		twist: (method, _params, result) =>
@@ -149,7 +158,7 @@ test('error: a list that leaves an account out is not believed, and the books co
 })
 
 test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
-	const plan = planScenario({ seed: 11, blocks: sized(20, 60) })
+	const plan = planScenario({ seed: 11, blocks: sized(12, 60) })
 	const node = await startTestAnvil(plan.anvilArgs)
 	const gateway = await startDialectGateway(node.url, { accessLists: true })
 	const { log, said } = listening()

@@ -46,7 +46,7 @@ describe('books, block by block', () => {
 	test.each(sized(['trace_block'] as const, ['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const))(
 		'%s: they close after every block of the scenario',
 		async (source) => {
-			const plan = planScenario({ seed: 7, blocks: sized(30, 60) })
+			const plan = planScenario({ seed: 7, blocks: sized(16, 60) })
 			const node = await startTestAnvil(plan.anvilArgs)
 			onTestFinished(() => node.stop())
 			const { log, said } = listening()
@@ -64,7 +64,7 @@ describe('books, block by block', () => {
 	)
 
 	test('behavior: payments hidden in every method are sent as unexplained, each block with its amount', async () => {
-		const plan = planScenario({ seed: 8, blocks: sized(30, 60) })
+		const plan = planScenario({ seed: 8, blocks: sized(16, 60) })
 		const node = await startTestAnvil(plan.anvilArgs)
 		const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
 		const gateway = await startDialectGateway(node.url, dialect)
@@ -85,7 +85,7 @@ describe('books, block by block', () => {
 			expect(fromBlock).toBe(toBlock)
 			return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`
 		})
-		expect(due.length).toBeGreaterThan(sized(5, 10))
+		expect(due.length).toBeGreaterThan(sized(2, 10))
 		expect([...told].sort()).toEqual([...due].sort())
 		await expectClosed(bench, node, plan.watched)
 	})
@@ -177,7 +177,7 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
 	})
 
-	test('behavior: what is hidden and equals the fee of the watch to the wei does not pass for it', async () => {
+	testInFull('behavior: what is hidden and equals the fee of the watch to the wei does not pass for it', async () => {
 		const { dialect, hide } = hideTransactions()
 		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
 		const gasPrice = 30_000_000_000n
@@ -194,7 +194,7 @@ describe('books, of a small chain', () => {
 		await expectClosed(bench, node, watched)
 	})
 
-	test('behavior: what one endpoint hides and another reports is reported as an event, late', async () => {
+	testInFull('behavior: what one endpoint hides and another reports is reported as an event, late', async () => {
 		const { dialect, hidden } = hideLeaves(() => true)
 		const { node, bench, puppet, bob, watched } = await open({ dialects: [dialect, {}] })
 		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
@@ -212,30 +212,33 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
 	})
 
-	test('behavior: a transaction of the watch that one endpoint hides whole is reported by the other', async () => {
-		const { dialect, hide } = hideTransactions()
-		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect, {}] })
-		const txHash = await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n })
-		hide(txHash)
-		await node.mine()
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
-			{ id: `31337:${txHash}:root:transfer:${alice}`, valueWei: `${7n * ether}`, direction: 'out', late: true },
-		])
-		await expectClosed(bench, node, watched)
-		// One that moves nothing costs its fee all the same.
-		hide(await node.send({ from: alice, to: stranger, valueWei: 0n, gas: 21_000n }))
-		await node.mine()
-		await bench.settle()
-		await expectClosed(bench, node, watched)
-		await node.mine(20)
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-	})
+	testInFull(
+		'behavior: a transaction of the watch that one endpoint hides whole is reported by the other',
+		async () => {
+			const { dialect, hide } = hideTransactions()
+			const { node, bench, alice, bob, watched } = await open({ dialects: [dialect, {}] })
+			const txHash = await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n })
+			hide(txHash)
+			await node.mine()
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+			expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
+				{ id: `31337:${txHash}:root:transfer:${alice}`, valueWei: `${7n * ether}`, direction: 'out', late: true },
+			])
+			await expectClosed(bench, node, watched)
+			// One that moves nothing costs its fee all the same.
+			hide(await node.send({ from: alice, to: stranger, valueWei: 0n, gas: 21_000n }))
+			await node.mine()
+			await bench.settle()
+			await expectClosed(bench, node, watched)
+			await node.mine(20)
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+			expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		},
+	)
 
-	test('behavior: what is reported later takes the alert back', async () => {
+	testInFull('behavior: what is reported later takes the alert back', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
 		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
@@ -282,7 +285,7 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
 	})
 
-	test('behavior: a withdrawal from staking is reported, exactly, and explains the balance', async () => {
+	testInFull('behavior: a withdrawal from staking is reported, exactly, and explains the balance', async () => {
 		const paid = new Map<bigint, readonly object[]>()
 		const dialect: Dialect = {
 			twist(method, _params, result) {
@@ -345,7 +348,7 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.withdrawal')).toHaveLength(3)
 	})
 
-	test('behavior: the author of blocks is paid their priority fees, and nothing is unexplained', async () => {
+	testInFull('behavior: the author of blocks is paid their priority fees, and nothing is unexplained', async () => {
 		const author: Address = '0x00000000000000000000000000000000c01bba5e'
 		const { node, bench, said, alice, bob, watched } = await open({ watched: ([first]) => [first as Address, author] })
 		await node.rpc('anvil_setCoinbase', [author])
@@ -385,53 +388,56 @@ describe('books, of a small chain', () => {
 		},
 	)
 
-	test('behavior: a look that ends early is continued where it ended, until all that is hidden was found', async () => {
-		let isHiding = false
-		// Balances are given so often in a poll, and then no more.
-		let left = Number.POSITIVE_INFINITY
-		const { dialect, hidden } = hideLeaves(() => isHiding)
-		const { node, bench, bob, puppet, watched } = await open({
-			dialects: [
-				{
-					...dialect,
-					twist(method, params, result) {
-						if (method === 'eth_call' && --left < 0)
-							throw new Refused({ error: { code: -32603, message: 'internal error' } })
-						return dialect.twist?.(method, params, result)
+	testInFull(
+		'behavior: a look that ends early is continued where it ended, until all that is hidden was found',
+		async () => {
+			let isHiding = false
+			// Balances are given so often in a poll, and then no more.
+			let left = Number.POSITIVE_INFINITY
+			const { dialect, hidden } = hideLeaves(() => isHiding)
+			const { node, bench, bob, puppet, watched } = await open({
+				dialects: [
+					{
+						...dialect,
+						twist(method, params, result) {
+							if (method === 'eth_call' && --left < 0)
+								throw new Refused({ error: { code: -32603, message: 'internal error' } })
+							return dialect.twist?.(method, params, result)
+						},
 					},
-				},
-			],
-		})
-		isHiding = true
-		left = 0
-		for (let payment = 1n; payment <= 12n; payment++) {
-			await node.send({ from: bob, to: puppet, data: pays(stranger, payment), gas: 200_000n })
-			await node.mine()
-		}
-		await bench.settle()
-		bench.pass(60_000)
-		await node.mine()
-		const found = async () =>
-			(await alertsOf(bench, 'alert.unexplained')).map((one) => [one.toBlock, one.differenceWei])
-		left = 12
-		await bench.settle()
-		const first = (await found()).length
-		expect(first).toBeLessThan(12)
-		for (let poll = 0; poll < 20; poll++) {
-			left = 12
-			await node.mine()
+				],
+			})
+			isHiding = true
+			left = 0
+			for (let payment = 1n; payment <= 12n; payment++) {
+				await node.send({ from: bob, to: puppet, data: pays(stranger, payment), gas: 200_000n })
+				await node.mine()
+			}
 			await bench.settle()
-		}
-		expect(hidden()).toHaveLength(12)
-		expect((await found()).sort()).toEqual(
-			hidden()
-				.map(({ block, wei }) => [block, String(-wei)])
-				.sort(),
-		)
-		await expectClosed(bench, node, watched)
-	})
+			bench.pass(60_000)
+			await node.mine()
+			const found = async () =>
+				(await alertsOf(bench, 'alert.unexplained')).map((one) => [one.toBlock, one.differenceWei])
+			left = 12
+			await bench.settle()
+			const first = (await found()).length
+			expect(first).toBeLessThan(12)
+			for (let poll = 0; poll < 20; poll++) {
+				left = 12
+				await node.mine()
+				await bench.settle()
+			}
+			expect(hidden()).toHaveLength(12)
+			expect((await found()).sort()).toEqual(
+				hidden()
+					.map(({ block, wei }) => [block, String(-wei)])
+					.sort(),
+			)
+			await expectClosed(bench, node, watched)
+		},
+	)
 
-	test('behavior: blocks read while no balance can be asked for are proved afterwards', async () => {
+	testInFull('behavior: blocks read while no balance can be asked for are proved afterwards', async () => {
 		const { node, bench, gateways, alice, bob, puppet, watched } = await open()
 		const [gateway] = gateways
 		if (gateway !== undefined) gateway.dialect = { lacks: ['eth_call', 'eth_getBalance'] }
@@ -450,27 +456,30 @@ describe('books, of a small chain', () => {
 		await expectClosed(bench, node, watched)
 	})
 
-	test('behavior: books of blocks that left the chain open anew; what was unexplained is taken back', async () => {
-		const { dialect, hide } = hideTransactions()
-		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
-		await node.mine(2)
-		await bench.settle()
-		const at = await node.rpc<string>('evm_snapshot')
-		hide(await node.send({ from: alice, to: bob, valueWei: ether, gas: 21_000n }))
-		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
-		await node.mine()
-		await bench.settle()
-		const [told] = await alertsOf(bench, 'alert.unexplained')
-		expect(told).toMatchObject({ direction: 'out' })
-		await node.rpc('evm_revert', [at])
-		await node.rpc('evm_increaseTime', [hex(7n)])
-		await node.send({ from: alice, to: bob, valueWei: 6n, gas: 21_000n })
-		await node.mine(2)
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
-		expect((await alertsOf(bench, 'alert.removed')).map(({ id }) => id)).toContain(told?.id)
-		await expectClosed(bench, node, watched)
-	})
+	testInFull(
+		'behavior: books of blocks that left the chain open anew; what was unexplained is taken back',
+		async () => {
+			const { dialect, hide } = hideTransactions()
+			const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+			await node.mine(2)
+			await bench.settle()
+			const at = await node.rpc<string>('evm_snapshot')
+			hide(await node.send({ from: alice, to: bob, valueWei: ether, gas: 21_000n }))
+			await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+			await node.mine()
+			await bench.settle()
+			const [told] = await alertsOf(bench, 'alert.unexplained')
+			expect(told).toMatchObject({ direction: 'out' })
+			await node.rpc('evm_revert', [at])
+			await node.rpc('evm_increaseTime', [hex(7n)])
+			await node.send({ from: alice, to: bob, valueWei: 6n, gas: 21_000n })
+			await node.mine(2)
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+			expect((await alertsOf(bench, 'alert.removed')).map(({ id }) => id)).toContain(told?.id)
+			await expectClosed(bench, node, watched)
+		},
+	)
 
 	test.each(
 		sized(

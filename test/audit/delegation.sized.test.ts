@@ -180,27 +180,30 @@ describe('delegation', () => {
 		expect(await told(bench)).toHaveLength(2)
 	})
 
-	test('behavior: with `proof: off` each is checked against the code, one that does not hold is none', async () => {
-		const { node, bench, sign, send, block } = await open({}, { books: false })
-		await send([await sign(owner, first, { nonce: 7 }), await sign(other, first)])
-		expect(await codeOf(node, await block())).toBeNull()
-		expect(await told(bench)).toEqual([])
-		const before = await node.rpc<string>('evm_snapshot')
-		// The transaction fails for want of what it calls, the delegation stays.
-		const set = await send([await sign(owner, first), await sign(other, second)])
-		expect(await codeOf(node, await block())).toBe(first)
-		const id = `31337:${set}:auth_0:delegation:${watched}`
-		const alerts = await told(bench)
-		expect(alerts).toMatchObject([{ id, previous: null, authorisation: { chainId: 31337, nonce: 0 } }])
-		expect(alerts[0]?.confirmed).toBeUndefined()
-		await block()
-		expect(await told(bench)).toHaveLength(1)
-		await node.rpc('evm_revert', [before])
-		await node.rpc('evm_increaseTime', [100])
-		await node.mine(3)
-		await bench.settle()
-		expect((await told(bench, 'alert.removed')).map((alert) => alert.id)).toEqual([id])
-	})
+	testInFull(
+		'behavior: with `proof: off` each is checked against the code, one that does not hold is none',
+		async () => {
+			const { node, bench, sign, send, block } = await open({}, { books: false })
+			await send([await sign(owner, first, { nonce: 7 }), await sign(other, first)])
+			expect(await codeOf(node, await block())).toBeNull()
+			expect(await told(bench)).toEqual([])
+			const before = await node.rpc<string>('evm_snapshot')
+			// The transaction fails for want of what it calls, the delegation stays.
+			const set = await send([await sign(owner, first), await sign(other, second)])
+			expect(await codeOf(node, await block())).toBe(first)
+			const id = `31337:${set}:auth_0:delegation:${watched}`
+			const alerts = await told(bench)
+			expect(alerts).toMatchObject([{ id, previous: null, authorisation: { chainId: 31337, nonce: 0 } }])
+			expect(alerts[0]?.confirmed).toBeUndefined()
+			await block()
+			expect(await told(bench)).toHaveLength(1)
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await node.mine(3)
+			await bench.settle()
+			expect((await told(bench, 'alert.removed')).map((alert) => alert.id)).toEqual([id])
+		},
+	)
 
 	test.each([
 		[1, true],
@@ -265,7 +268,7 @@ describe('delegation', () => {
 			expect(await told(bench)).toHaveLength(1)
 		})
 
-		test.each([
+		testInFull.each([
 			['a private network', {}, { isPrivate: true }],
 			['no state', { lacks: ['eth_call', 'eth_getBalance', 'eth_getCode'] }, { books: false }],
 		])('behavior: %s: the block is said not to be covered for delegations', async (_, dialect, kept) => {
@@ -358,37 +361,40 @@ describe('delegation', () => {
 		expect((await told(bench)).map(({ id }) => id)).toEqual([`31337:${set}:auth_0:delegation:${watched}`])
 	})
 
-	test('behavior: an alert is retracted if its block leaves the chain before its authorisations are read', async () => {
-		let held = Promise.resolve()
-		const slow: Dialect['twist'] = async (method, params) => {
-			if (method === 'eth_getBlockByNumber' && params[1] === true) await held
-			return undefined
-		}
-		const { bench, node, block } = await open({ twist: slow }, { isPrivate: true })
-		bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
-		await block()
-		const before = await node.rpc<string>('evm_snapshot')
-		let release: () => void = () => undefined
-		held = new Promise((resolve) => {
-			release = resolve
-		})
-		onTestFinished(() => release())
-		await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
-		await node.mine()
-		const end = new AbortController()
-		const polling = bench.settle(end.signal).catch(() => undefined)
-		await expect.poll(() => told(bench, 'alert.transfer')).toHaveLength(1)
-		end.abort()
-		await polling
-		release()
-		await node.rpc('evm_revert', [before])
-		await node.rpc('evm_increaseTime', [100])
-		await node.mine(3)
-		await bench.settle()
-		expect(await told(bench, 'alert.removed')).toHaveLength(1)
-	})
+	testInFull(
+		'behavior: an alert is retracted if its block leaves the chain before its authorisations are read',
+		async () => {
+			let held = Promise.resolve()
+			const slow: Dialect['twist'] = async (method, params) => {
+				if (method === 'eth_getBlockByNumber' && params[1] === true) await held
+				return undefined
+			}
+			const { bench, node, block } = await open({ twist: slow }, { isPrivate: true })
+			bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
+			await block()
+			const before = await node.rpc<string>('evm_snapshot')
+			let release: () => void = () => undefined
+			held = new Promise((resolve) => {
+				release = resolve
+			})
+			onTestFinished(() => release())
+			await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
+			await node.mine()
+			const end = new AbortController()
+			const polling = bench.settle(end.signal).catch(() => undefined)
+			await expect.poll(() => told(bench, 'alert.transfer')).toHaveLength(1)
+			end.abort()
+			await polling
+			release()
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await node.mine(3)
+			await bench.settle()
+			expect(await told(bench, 'alert.removed')).toHaveLength(1)
+		},
+	)
 
-	test('behavior: several between two polls, and what left the chain is retracted', async () => {
+	testInFull('behavior: several between two polls, and what left the chain is retracted', async () => {
 		const { node, bench, sign, send, block } = await open()
 		await block()
 		const before = await node.rpc<string>('evm_snapshot')
@@ -411,27 +417,29 @@ describe('delegation', () => {
 	})
 
 	// With one confirmation, the look at the block that was replaced does not see the one where it is mined again.
-	test.each([{}, { books: false }, { network: { confirmations: 1 } }, { books: false, network: { confirmations: 1 } }])(
-		'behavior: mined again in another block it is no news and not retracted: %o',
-		async (kept) => {
-			const { node, bench, sign, send, block } = await open({}, kept)
-			await block()
-			const before = await node.rpc<string>('evm_snapshot')
-			const signed = [await sign(owner, first)]
-			const hash = await send(signed)
-			await node.mine('network' in kept ? 2 : 1)
-			await bench.settle()
-			const ids = [`31337:${hash}:auth_0:delegation:${watched}`]
-			expect((await told(bench)).map(({ id }) => id)).toEqual(ids)
-			await node.rpc('evm_revert', [before])
-			await node.rpc('evm_increaseTime', [100])
-			await node.mine()
-			expect(await send(signed)).toBe(hash)
-			await block()
-			await node.mine(20)
-			await bench.settle()
-			expect((await told(bench)).map(({ id }) => id)).toEqual(ids)
-			expect(await told(bench, 'alert.removed')).toEqual([])
-		},
-	)
+	testInFull.each([
+		{},
+		{ books: false },
+		{ network: { confirmations: 1 } },
+		{ books: false, network: { confirmations: 1 } },
+	])('behavior: mined again in another block it is no news and not retracted: %o', async (kept) => {
+		const { node, bench, sign, send, block } = await open({}, kept)
+		await block()
+		const before = await node.rpc<string>('evm_snapshot')
+		const signed = [await sign(owner, first)]
+		const hash = await send(signed)
+		await node.mine('network' in kept ? 2 : 1)
+		await bench.settle()
+		const ids = [`31337:${hash}:auth_0:delegation:${watched}`]
+		expect((await told(bench)).map(({ id }) => id)).toEqual(ids)
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine()
+		expect(await send(signed)).toBe(hash)
+		await block()
+		await node.mine(20)
+		await bench.settle()
+		expect((await told(bench)).map(({ id }) => id)).toEqual(ids)
+		expect(await told(bench, 'alert.removed')).toEqual([])
+	})
 })

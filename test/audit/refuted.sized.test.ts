@@ -6,7 +6,7 @@ import { alertOf, type BenchOptions, openBench, watchOf } from '../scan/bench.js
 import { ether, hex, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { createStateGate } from '../support/stateGate.js'
 
@@ -114,18 +114,21 @@ test('default: one endpoint gives 1 ETH where 5 wei came in: that is retracted, 
 	expect(await told()).toEqual(due)
 })
 
-test('behavior: what the proved reading does not contain is retracted, and no later look announces it', async () => {
-	const { dialect, lie } = liar()
-	const { alice, bob, block, told, settleAll, pay } = await open([dialect])
-	lie(await pay(bob, alice, 0n), { value: hex(ether) })
-	await block()
-	const due = [`transfer: alice in ${ETH} from bob to alice`, `removed: alice in ${ETH} from bob to alice`]
-	expect(await told()).toEqual(due)
-	await settleAll()
-	expect(await told()).toEqual(due)
-})
+testInFull(
+	'behavior: what the proved reading does not contain is retracted, and no later look announces it',
+	async () => {
+		const { dialect, lie } = liar()
+		const { alice, bob, block, told, settleAll, pay } = await open([dialect])
+		lie(await pay(bob, alice, 0n), { value: hex(ether) })
+		await block()
+		const due = [`transfer: alice in ${ETH} from bob to alice`, `removed: alice in ${ETH} from bob to alice`]
+		expect(await told()).toEqual(due)
+		await settleAll()
+		expect(await told()).toEqual(due)
+	},
+)
 
-test('behavior: both watches of one frame get an alert of what it moved', async () => {
+testInFull('behavior: both watches of one frame get an alert of what it moved', async () => {
 	const { dialect, lie } = liar()
 	const { alice, block, told, settleAll, act } = await open([dialect], { watched: ['alice', 'puppet'] })
 	lie(await act(alice, 5n), { value: hex(ether) }, [0])
@@ -144,7 +147,7 @@ test('behavior: both watches of one frame get an alert of what it moved', async 
 	)
 })
 
-test('behavior: a payment to another watch than was announced is retracted for both of its parties', async () => {
+testInFull('behavior: a payment to another watch than was announced is retracted for both of its parties', async () => {
 	const { dialect, lie } = liar()
 	const { alice, bob, block, told, settleAll, act } = await open([dialect], { watched: ['bob', 'puppet'] })
 	lie(await act(alice, 5n), { to: bob }, [0])
@@ -161,45 +164,53 @@ test('behavior: a payment to another watch than was announced is retracted for b
 	)
 })
 
-test('behavior: two endpoints, the first lies: what the second reports and balances prove is announced', async () => {
-	const { dialect, lie } = liar(['debug_traceBlockByNumber'])
-	const { alice, bob, block, told, settleAll, pay } = await open([dialect, {}])
-	lie(await pay(bob, alice, 5n), { value: hex(ether) })
-	await block()
-	const due = [
-		`transfer: alice in ${ETH} from bob to alice`,
-		`removed: alice in ${ETH} from bob to alice`,
-		'transfer: alice in 5 from bob to alice',
-	]
-	expect(await told()).toEqual(due)
-	await settleAll()
-	expect(await told()).toEqual(due)
-})
+testInFull(
+	'behavior: two endpoints, the first lies: what the second reports and balances prove is announced',
+	async () => {
+		const { dialect, lie } = liar(['debug_traceBlockByNumber'])
+		const { alice, bob, block, told, settleAll, pay } = await open([dialect, {}])
+		lie(await pay(bob, alice, 5n), { value: hex(ether) })
+		await block()
+		const due = [
+			`transfer: alice in ${ETH} from bob to alice`,
+			`removed: alice in ${ETH} from bob to alice`,
+			'transfer: alice in 5 from bob to alice',
+		]
+		expect(await told()).toEqual(due)
+		await settleAll()
+		expect(await told()).toEqual(due)
+	},
+)
 
-test('behavior: an endpoint that lies in traces and balances, and alone has state, retracts nothing', async () => {
-	const { dialect, lie } = liar(['debug_traceBlockByNumber'])
-	const lies = { of: '', from: 1n << 60n }
-	const second: Dialect = {
-		...dialect,
-		lacks: ['eth_call', 'debug_traceBlockByNumber'],
-		twist: (method, params, result) => {
-			if (method !== 'eth_getBalance') return dialect.twist?.(method, params, result)
-			// By number only, so that the lie knows its block.
-			if (typeof params[1] !== 'string') return 'no'
-			const isLie = params[0] === lies.of && BigInt(params[1]) >= lies.from
-			return isLie ? hex(BigInt(result as string) + ether - 5n) : undefined
-		},
-	}
-	const first: Dialect = { lacks: ['debug_traceBlockByNumber', 'eth_call', 'eth_getBalance'] }
-	const { node, bench, alice, bob, block, told, pay } = await open([first, second])
-	const txHash = await pay(bob, alice, 5n)
-	Object.assign(lies, { of: alice, from: (await node.head()) + 1n })
-	lie(txHash, { value: hex(ether) })
-	await block()
-	expect(await told()).toEqual(['transfer: alice in 5 from bob to alice'])
-	const { books } = (await bench.store.summary()).networks.get('local')?.seen ?? {}
-	expect(books?.unproved?.map(({ why }) => why).join()).toMatch(/different transactions, and only .* returns balances/)
-})
+testInFull(
+	'behavior: an endpoint that lies in traces and balances, and alone has state, retracts nothing',
+	async () => {
+		const { dialect, lie } = liar(['debug_traceBlockByNumber'])
+		const lies = { of: '', from: 1n << 60n }
+		const second: Dialect = {
+			...dialect,
+			lacks: ['eth_call', 'debug_traceBlockByNumber'],
+			twist: (method, params, result) => {
+				if (method !== 'eth_getBalance') return dialect.twist?.(method, params, result)
+				// By number only, so that the lie knows its block.
+				if (typeof params[1] !== 'string') return 'no'
+				const isLie = params[0] === lies.of && BigInt(params[1]) >= lies.from
+				return isLie ? hex(BigInt(result as string) + ether - 5n) : undefined
+			},
+		}
+		const first: Dialect = { lacks: ['debug_traceBlockByNumber', 'eth_call', 'eth_getBalance'] }
+		const { node, bench, alice, bob, block, told, pay } = await open([first, second])
+		const txHash = await pay(bob, alice, 5n)
+		Object.assign(lies, { of: alice, from: (await node.head()) + 1n })
+		lie(txHash, { value: hex(ether) })
+		await block()
+		expect(await told()).toEqual(['transfer: alice in 5 from bob to alice'])
+		const { books } = (await bench.store.summary()).networks.get('local')?.seen ?? {}
+		expect(books?.unproved?.map(({ why }) => why).join()).toMatch(
+			/different transactions, and only .* returns balances/,
+		)
+	},
+)
 
 test('behavior: a private network proves it by the access list of the block', async () => {
 	const { dialect, lie } = liar()
@@ -249,7 +260,7 @@ test('behavior: a kill between the alert and the books loses no retraction and m
 	])
 })
 
-test.each([
+testInFull.each([
 	['another amount', { value: hex(ether) }],
 	['nothing', { value: '0x0' }],
 ])('behavior: a second look that reports %s, and that balances contradict, retracts nothing', async (_, action) => {
@@ -264,7 +275,7 @@ test.each([
 	expect(said.join()).toContain('a second reading of settled blocks does not account for the balances')
 })
 
-test('behavior: the second look waits for no balance, and what balances contradict stands', async () => {
+testInFull('behavior: the second look waits for no balance, and what balances contradict stands', async () => {
 	const { dialect, lie } = liar(['debug_traceBlockByNumber'])
 	const gate = createStateGate()
 	const held = (own: Dialect): Dialect => ({
@@ -348,25 +359,28 @@ inFull(() => {
 	})
 })
 
-test('behavior: below the remembered blocks, a witness reports only what the first reading left out', async () => {
-	const { dialect, lie } = liar()
-	const { node, bench, gateways, alice, bob, block, told, pay } = await open([dialect])
-	const [gateway] = gateways
-	if (gateway !== undefined) gateway.dialect = { ...dialect, lacks: ['eth_call', 'eth_getBalance'] }
-	await pay(bob, alice, 5n)
-	lie(await pay(bob, alice, 7n), { value: '0x0' })
-	await block()
-	const first = 'transfer: alice in 5 from bob to alice'
-	expect(await told()).toEqual([first])
-	// More than are remembered below the settled block.
-	await node.mine(300)
-	await bench.settle()
-	await block()
-	expect((await bench.store.network('local'))?.announcements.size).toBe(0)
-	if (gateway !== undefined) gateway.dialect = dialect
-	bench.pass(60_000)
-	await node.mine(1)
-	// One that waits for its receiver would not be posted twice; the report counts what was announced.
-	expect((await bench.settle()).alerts).toMatchObject({ transfer: 1 })
-	expect(await told()).toEqual([first, 'transfer: alice in 7 from bob to alice'])
-})
+testInFull(
+	'behavior: below the remembered blocks, a witness reports only what the first reading left out',
+	async () => {
+		const { dialect, lie } = liar()
+		const { node, bench, gateways, alice, bob, block, told, pay } = await open([dialect])
+		const [gateway] = gateways
+		if (gateway !== undefined) gateway.dialect = { ...dialect, lacks: ['eth_call', 'eth_getBalance'] }
+		await pay(bob, alice, 5n)
+		lie(await pay(bob, alice, 7n), { value: '0x0' })
+		await block()
+		const first = 'transfer: alice in 5 from bob to alice'
+		expect(await told()).toEqual([first])
+		// More than are remembered below the settled block.
+		await node.mine(300)
+		await bench.settle()
+		await block()
+		expect((await bench.store.network('local'))?.announcements.size).toBe(0)
+		if (gateway !== undefined) gateway.dialect = dialect
+		bench.pass(60_000)
+		await node.mine(1)
+		// One that waits for its receiver would not be posted twice; the report counts what was announced.
+		expect((await bench.settle()).alerts).toMatchObject({ transfer: 1 })
+		expect(await told()).toEqual([first, 'transfer: alice in 7 from bob to alice'])
+	},
+)

@@ -102,7 +102,7 @@ describe('trace_filter', () => {
 		expect(await lists({ lists: 'both' })).toEqual([1, 1])
 	})
 
-	test('behavior: a limit is learnt once', async () => {
+	testInFull('behavior: a limit is learnt once', async () => {
 		const range = { blocks: 10, code: -32602, message: 'Block range too large; currently limited to 10 blocks' }
 		await withSession({ ...on({ range }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
@@ -115,7 +115,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: what touches no one costs no further question', async () => {
+	testInFull('behavior: what touches no one costs no further question', async () => {
 		await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, new Set(strangers(3)))
 			const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)
@@ -143,7 +143,7 @@ describe('trace_filter', () => {
 		expect((await asked(0, { from: 7n, to: 7n })).requests.slice(1)).toEqual(['batch'])
 	})
 
-	test('behavior: no transaction is asked for twice', async () => {
+	testInFull('behavior: no transaction is asked for twice', async () => {
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
 			// One tree is the probe's.
@@ -171,7 +171,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	test('behavior: blocks are read whole where the lists would take more questions', async () => {
+	testInFull('behavior: blocks are read whole where the lists would take more questions', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			const many = new Set([...strangers(60_000), ...watched])
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -181,7 +181,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	test('behavior: without addresses nothing but the header is asked for', async () => {
+	testInFull('behavior: without addresses nothing but the header is asked for', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			const parts = await walk(span, new Set())
 			expect(parts.map(({ span: { from, to }, last, transactions }) => [from, to, last.number, transactions])).toEqual([
@@ -213,7 +213,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	test('error: a source that is forced is not replaced', async () => {
+	testInFull('error: a source that is forced is not replaced', async () => {
 		await withSession({ ...on({ lacks: ['trace_filter'] }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect((await errorOf(walk(span, watched))).kind).toBe('unsupported')
 			const probed = gateway.count('trace_block')
@@ -236,7 +236,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	test('behavior: soon, when a method failed at the first time', async () => {
+	testInFull('behavior: soon, when a method failed at the first time', async () => {
 		let isFailing = true
 		const twist: Dialect['twist'] = (method) => {
 			if (isFailing && method === 'trace_filter')
@@ -262,7 +262,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	test('behavior: a fault of the moment teaches nothing, and the probe is tried again', async () => {
+	testInFull('behavior: a fault of the moment teaches nothing, and the probe is tried again', async () => {
 		let left = 2
 		const twist: Dialect['twist'] = (method) => {
 			if (method !== 'trace_block' || left-- <= 0) return undefined
@@ -278,7 +278,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	test('behavior: after some hours', async () => {
+	testInFull('behavior: after some hours', async () => {
 		await withSession(on({}), async ({ walk, gateway, later }) => {
 			await walk(span, watched)
 			const before = gateway.count('ots_getApiLevel')
@@ -291,7 +291,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	test('behavior: on a young chain, until there is something to prove its answers by', async () => {
+	testInFull('behavior: on a young chain, until there is something to prove its answers by', async () => {
 		const young = await startTestAnvil()
 		onTestFinished(() => young.stop())
 		const told: string[] = []

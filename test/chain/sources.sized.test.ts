@@ -8,6 +8,7 @@ import type { Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
+import { sized } from '../support/longRun.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { dueIn, linesOf, openRpc, placesOf, readAll } from './reading.js'
 
@@ -18,7 +19,7 @@ const sources: readonly (readonly [string, Source])[] = [
 	['debug_traceBlockByNumber with callTracer', debugTraceSource({ tracer: () => 'callTracer' })],
 ]
 
-describe.each(['prague', 'shanghai'] as const)('the truth scenario on %s', (hardfork) => {
+describe.each(sized(['prague'] as const, ['prague', 'shanghai'] as const))('the truth scenario on %s', (hardfork) => {
 	let anvil: TestAnvil
 	let rpc: Rpc
 	let books: Books

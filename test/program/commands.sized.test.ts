@@ -8,7 +8,7 @@ import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { typed } from '../support/commandLine.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import type { Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -80,7 +80,7 @@ describe('replay', () => {
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
 	})
 
-	test('args: a table, each column below its head', async () => {
+	testInFull('args: a table, each column below its head', async () => {
 		const opened = opens()
 		const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
 		expect(table.code).toBe(0)
@@ -113,7 +113,7 @@ describe('replay', () => {
 		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
 	})
 
-	test('error: what is wrong of the blocks is said before a node is asked', async () => {
+	testInFull('error: what is wrong of the blocks is said before a node is asked', async () => {
 		const nowhere = here(
 			siteOf({
 				'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
@@ -220,7 +220,7 @@ describe('beside a running daemon', () => {
 	})
 })
 
-test('behavior: a state that a command holds for a moment is waited for', async () => {
+testInFull('behavior: a state that a command holds for a moment is waited for', async () => {
 	const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}}`])
 	const unlock = await lockState(join(opened.folder, 'state'))
 	const waiting = opened.run(['once'], { LOG_LEVEL: 'debug' })

@@ -119,7 +119,7 @@ inFull(() => {
 	})
 })
 
-test('error: beside a daemon that was killed', async () => {
+testInFull('error: beside a daemon that was killed', async () => {
 	const hook = await hookServer()
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
 	const running = here.start(['run'])

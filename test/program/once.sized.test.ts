@@ -46,7 +46,7 @@ describe('tracewatch once', () => {
 		])
 	})
 
-	test('args: from_block sends the blocks before, without delaying the others', async () => {
+	testInFull('args: from_block sends the blocks before, without delaying the others', async () => {
 		const before = hook.hits.length
 		await node.send({ from: vault, to: stranger, valueWei: 11n })
 		const from = await node.head()
@@ -153,7 +153,7 @@ describe('tracewatch once', () => {
 		expect(stderr).toMatch(/^watchlists\/a\.yaml:5:\d+: /m)
 	})
 
-	test('status reads the checkpoint from the state', async () => {
+	testInFull('status reads the checkpoint from the state', async () => {
 		const here = site([`{address: ${treasury}}`])
 		await here.run(['once'])
 		const { stdout } = await here.run(['status', '--json'])

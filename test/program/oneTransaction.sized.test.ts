@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { sized } from '../support/longRun.js'
+import { sized, testInFull } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 const sources = sized(['debug'] as const, ['debug', 'trace'] as const)
@@ -118,7 +118,7 @@ test.each(sources)(
 	60_000,
 )
 
-test.each(sources)(
+testInFull.each(sources)(
 	'default: a transaction that nothing gives becomes a gap that names it, and its alert comes late (%s)',
 	async (source) => {
 		const { here, fault, block, events, until, running, hook, node } = await start(source)
@@ -148,7 +148,7 @@ test.each(sources)(
 	60_000,
 )
 
-test.each(sources)(
+testInFull.each(sources)(
 	'behavior: a transaction that failed by its receipt needs no trace (%s)',
 	async (source) => {
 		const { here, fault, events, until, running, node } = await start(source)
@@ -171,7 +171,7 @@ test.each(sources)(
 	60_000,
 )
 
-test.each(sources)(
+testInFull.each(sources)(
 	'behavior: a lost transaction in each of several blocks stops neither new blocks, a backfill, nor replay (%s)',
 	async (source) => {
 		const { here, fault, block, events, until, running, node } = await start(source)
@@ -212,7 +212,7 @@ const unindexed: readonly (readonly [string, () => null])[] = [
 	['null', () => null],
 ]
 
-test.each(sized(unindexed.slice(0, 1), unindexed))(
+testInFull.each(sized(unindexed.slice(0, 1), unindexed))(
 	'behavior: receipts that the index answers with %s are taken from the block',
 	async (_name, receipt) => {
 		const node = await startTestAnvil()

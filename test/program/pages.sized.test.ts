@@ -150,7 +150,7 @@ describe('the pages', () => {
 		},
 	)
 
-	test('behavior: with a password any name will do, and nothing without it but health and metrics', async () => {
+	testInFull('behavior: with a password any name will do, and nothing without it but health and metrics', async () => {
 		const password = 'correct:horse ü'
 		const { site, port, running } = await pagedSite('0.0.0.0:0', `http_password: "${password}"\n`)
 		const login = (text: string) => ({ authorization: `Basic ${Buffer.from(text).toString('base64')}` })

@@ -75,28 +75,31 @@ describe('tracewatch run', () => {
 		expect((await running.stop()).code).toBe(0)
 	})
 
-	test('behavior: after kill -9 and downtime it catches up, reports nothing twice and loses nothing', async () => {
-		const {
-			hook,
-			here,
-			running: first,
-		} = await startWatching(node.url, {
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
-		})
-		await node.send({ from: treasury, to: vault, valueWei: 41n })
-		await hook.until(1)
-		await first.stop('SIGKILL')
-		await node.send({ from: treasury, to: vault, valueWei: 42n })
-		await node.mine(5)
-		await node.send({ from: treasury, to: vault, valueWei: 43n })
-		const second = here.start(['run'])
-		await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '43'))
-		expect((await second.stop()).code).toBe(0)
-		const ids = new Map(told(hook.hits).map(({ data }) => [data.deliveryId, data.valueWei]))
-		expect([...ids.values()]).toEqual(['41', '42', '43'])
-	})
+	testInFull(
+		'behavior: after kill -9 and downtime it catches up, reports nothing twice and loses nothing',
+		async () => {
+			const {
+				hook,
+				here,
+				running: first,
+			} = await startWatching(node.url, {
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`]),
+			})
+			await node.send({ from: treasury, to: vault, valueWei: 41n })
+			await hook.until(1)
+			await first.stop('SIGKILL')
+			await node.send({ from: treasury, to: vault, valueWei: 42n })
+			await node.mine(5)
+			await node.send({ from: treasury, to: vault, valueWei: 43n })
+			const second = here.start(['run'])
+			await hook.until((hits) => told(hits).some(({ data }) => data.valueWei === '43'))
+			expect((await second.stop()).code).toBe(0)
+			const ids = new Map(told(hook.hits).map(({ data }) => [data.deliveryId, data.valueWei]))
+			expect([...ids.values()]).toEqual(['41', '42', '43'])
+		},
+	)
 
-	test('behavior: a dead receiver holds back neither the other nor the polling', async () => {
+	testInFull('behavior: a dead receiver holds back neither the other nor the polling', async () => {
 		const [live, dead] = [await hookServer(), `http://127.0.0.1:${await freePort()}`]
 		const here = siteOf({
 			'tracewatch.yaml': settings(node.url, { dead, hook: live.origin }),

@@ -70,7 +70,7 @@ describe('tracewatch explain', () => {
 		])
 	})
 
-	test('behavior: who authorised whose code, whether that held, and for which watch', async () => {
+	testInFull('behavior: who authorised whose code, whether that held, and for which watch', async () => {
 		// Accounts 0 and 7 of Anvil's usual mnemonic.
 		const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 		const owner = privateKeyToAccount('0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356')
@@ -146,8 +146,9 @@ describe('tracewatch explain', () => {
 
 describe('tracewatch doctor', () => {
 	test('shows what the endpoint can do, by its host only', async () => {
-		await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 1n }))
-		await node.receipt(await node.send({ from: treasury, to: vault, valueWei: ether }))
+		// Enough transactions to prove its answers by.
+		for (const valueWei of [1n, 2n, 3n, 4n, ether])
+			await node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
 		await node.mine(25)
 		const { stdout, code } = await site.run(['doctor'])
 		expect(code).toBe(0)

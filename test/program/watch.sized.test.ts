@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { other, treasury } from './site.js'
@@ -52,7 +52,7 @@ test('default: payments inside of contracts too, and nothing is left behind', as
 	expect(readdirSync(here.folder)).toEqual([])
 })
 
-test('behavior: what happened before, as JSON', async () => {
+testInFull('behavior: what happened before, as JSON', async () => {
 	const before = await node.head()
 	const hash = await node.send({ from: other, to: treasury, valueWei: 5n })
 	const running = site().start(['watch', treasury, '--rpc', rpc, '--from', String(before + 1n), '--json'])

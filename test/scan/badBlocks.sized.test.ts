@@ -84,12 +84,12 @@ const all = badAnswers
 	// All sources of an endpoint read the same headers.
 	.filter(([, setUp, { method }]) => setUp !== 'another source' || method !== 'eth_getBlockByNumber')
 const grid = sized(
-	all.filter((_, index) => index % 4 === 1),
+	all.filter((_, index) => index % 12 === 1),
 	all,
 )
 
 const inBackfills = sized(
-	all.filter((_, index) => index % 12 === 0),
+	all.filter((_, index) => index % 36 === 0),
 	all,
 )
 
@@ -165,19 +165,22 @@ describe('a block that is answered wrongly for ever', () => {
 		expect(new Set(await told(bench))).toEqual(new Set(['system.gap', `alert.transfer ${txHash}`, 'system.recovered']))
 	})
 
-	test.each(someKinds)('behavior: with polls ten minutes apart the second one passes it: %s', async (_name, bad) => {
-		const { bench, pass, pay, numbers } = await open(bad, 'no other source')
-		const first = await pay()
-		numbers.add(first.number)
-		const { txHash } = await pay()
-		await bench.settle().catch(() => undefined)
-		expect(await told(bench)).toEqual([])
-		pass(600_000)
-		await bench.settle()
-		expect(await told(bench)).toEqual(['system.gap', `alert.transfer ${txHash}`])
-	})
+	testInFull.each(someKinds)(
+		'behavior: with polls ten minutes apart the second one passes it: %s',
+		async (_name, bad) => {
+			const { bench, pass, pay, numbers } = await open(bad, 'no other source')
+			const first = await pay()
+			numbers.add(first.number)
+			const { txHash } = await pay()
+			await bench.settle().catch(() => undefined)
+			expect(await told(bench)).toEqual([])
+			pass(600_000)
+			await bench.settle()
+			expect(await told(bench)).toEqual(['system.gap', `alert.transfer ${txHash}`])
+		},
+	)
 
-	test('behavior: a wrong hash of an empty block makes the next one a gap, which closes', async () => {
+	testInFull('behavior: a wrong hash of an empty block makes the next one a gap, which closes', async () => {
 		const opened = await open(otherHash, 'no other source')
 		const { node, bench, pay, numbers } = opened
 		numbers.add(BigInt(await node.rpc<string>('eth_blockNumber', [])) + 1n)
@@ -191,37 +194,40 @@ describe('a block that is answered wrongly for ever', () => {
 		expect(await told(bench)).toEqual(['system.gap', ...alerts, 'system.recovered'])
 	})
 
-	test('behavior: a checkpoint that leaves the chain during a poll makes no gap, even soon after another', async () => {
-		const opened = await open(noTraces, 'no other source')
-		const { node, bench, pay, numbers, gateways } = opened
-		const bad = await pay()
-		numbers.add(bad.number)
-		const last = await pay()
-		await pollUntil(opened, 2)
-		const next = await pay()
-		const later = await pay()
-		await node.mine(20)
-		const gateway = gateways[0] as DialectGateway
-		const { dialect } = gateway
-		const checkpoints: unknown[] = []
-		const twist: Dialect['twist'] = (method, params, result) => {
-			if (method !== 'eth_getBlockByNumber') return dialect.twist?.(method, params, result)
-			const header = result as { readonly number: string }
-			const number = BigInt(header.number)
-			if (number === next.number) return { ...header, parentHash: wrongHash }
-			if (number !== last.number || checkpoints.push(header) === 1) return undefined
-			return { ...header, hash: wrongHash }
-		}
-		gateway.dialect = { ...dialect, twist }
-		await bench.poll().catch(() => undefined)
-		expect(checkpoints.length).toBeGreaterThan(1)
-		gateway.dialect = dialect
-		await bench.settle()
-		const alerts = [last, next, later].map(({ txHash }) => `alert.transfer ${txHash}`)
-		expect(await told(bench)).toEqual(['system.gap', ...alerts])
-	})
+	testInFull(
+		'behavior: a checkpoint that leaves the chain during a poll makes no gap, even soon after another',
+		async () => {
+			const opened = await open(noTraces, 'no other source')
+			const { node, bench, pay, numbers, gateways } = opened
+			const bad = await pay()
+			numbers.add(bad.number)
+			const last = await pay()
+			await pollUntil(opened, 2)
+			const next = await pay()
+			const later = await pay()
+			await node.mine(20)
+			const gateway = gateways[0] as DialectGateway
+			const { dialect } = gateway
+			const checkpoints: unknown[] = []
+			const twist: Dialect['twist'] = (method, params, result) => {
+				if (method !== 'eth_getBlockByNumber') return dialect.twist?.(method, params, result)
+				const header = result as { readonly number: string }
+				const number = BigInt(header.number)
+				if (number === next.number) return { ...header, parentHash: wrongHash }
+				if (number !== last.number || checkpoints.push(header) === 1) return undefined
+				return { ...header, hash: wrongHash }
+			}
+			gateway.dialect = { ...dialect, twist }
+			await bench.poll().catch(() => undefined)
+			expect(checkpoints.length).toBeGreaterThan(1)
+			gateway.dialect = dialect
+			await bench.settle()
+			const alerts = [last, next, later].map(({ txHash }) => `alert.transfer ${txHash}`)
+			expect(await told(bench)).toEqual(['system.gap', ...alerts])
+		},
+	)
 
-	test.each(kinds)('behavior: when the endpoint is tried first: %s', async (_name, bad) => {
+	testInFull.each(kinds)('behavior: when the endpoint is tried first: %s', async (_name, bad) => {
 		const { bench, pay } = await open(bad, 'no other source', true)
 		const { txHash } = await pay()
 		await bench.settle()

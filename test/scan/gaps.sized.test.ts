@@ -170,7 +170,7 @@ describe('a block that fails by every way', () => {
 		expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
 	})
 
-	test('behavior: an endpoint that gives it is enough', async () => {
+	testInFull('behavior: an endpoint that gives it is enough', async () => {
 		const { gateways, bench, pay, fail, failing } = await open({ endpoints: 2, books: false })
 		const [, second] = gateways
 		if (second !== undefined) second.dialect = {}
@@ -239,7 +239,7 @@ describe('a block that fails by every way', () => {
 		})
 	})
 
-	test('behavior: a reorganisation that replaces it closes it', async () => {
+	testInFull('behavior: a reorganisation that replaces it closes it', async () => {
 		const { node, bench, pay, fail, failing } = await open({ books: false })
 		const snapshot = await node.rpc<string>('evm_snapshot')
 		const bad = await pay()
@@ -363,7 +363,7 @@ describe('a block that fails by every way', () => {
 		})
 	})
 
-	test('behavior: what moved in a gap is not unexplained while it is open, nor once it was read', async () => {
+	testInFull('behavior: what moved in a gap is not unexplained while it is open, nor once it was read', async () => {
 		const { node, bench, failing, to, bad } = await openWithGap()
 		for (let n = 0; n < 3; n++) {
 			bench.pass(60_000)
@@ -387,34 +387,36 @@ describe('a block that fails by every way', () => {
 	})
 })
 
-describe('what moved in a gap that a person accepted', () => {
-	test('behavior: is unexplained and names it, and is retracted when it was read after all', async () => {
-		const { node, bench, failing, to, bad } = await openWithGap()
-		expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
-		await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs: Date.UTC(2030, 0, 2) })
-		await node.mine(2)
-		await polls(bench)
-		await polls(bench)
-		const since = (await told(bench)).slice(3)
-		expect(since.map(({ type }) => type).toSorted()).toEqual(['alert.unexplained', 'system.gap'])
-		const unexplained = since.find(({ type }) => type === 'alert.unexplained')
-		expect(unexplained?.data).toMatchObject({
-			fromBlock: Number(bad.number),
-			toBlock: Number(bad.number),
-			differenceWei: String(ether),
-			reason: expect.stringMatching(new RegExp(`^block ${bad.number} is a gap: `)),
+inFull(() => {
+	describe('what moved in a gap that a person accepted', () => {
+		test('behavior: is unexplained and names it, and is retracted when it was read after all', async () => {
+			const { node, bench, failing, to, bad } = await openWithGap()
+			expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
+			await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs: Date.UTC(2030, 0, 2) })
+			await node.mine(2)
+			await polls(bench)
+			await polls(bench)
+			const since = (await told(bench)).slice(3)
+			expect(since.map(({ type }) => type).toSorted()).toEqual(['alert.unexplained', 'system.gap'])
+			const unexplained = since.find(({ type }) => type === 'alert.unexplained')
+			expect(unexplained?.data).toMatchObject({
+				fromBlock: Number(bad.number),
+				toBlock: Number(bad.number),
+				differenceWei: String(ether),
+				reason: expect.stringMatching(new RegExp(`^block ${bad.number} is a gap: `)),
+			})
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			const after = (await told(bench)).slice(5)
+			expect(after.map(({ type }) => type).toSorted()).toEqual(['alert.removed', 'alert.transfer', 'system.recovered'])
+			expect(after.find(({ type }) => type === 'alert.removed')?.data.id).toBe(unexplained?.data.id)
+			await node.mine(10)
+			await bench.settle()
+			expect(await types(bench)).toHaveLength(8)
+			const { books } = (await bench.store.network('local')) ?? {}
+			expect(books?.get(to)).toMatchObject({ block: await node.head(), movedWei: 0n })
 		})
-		heal(failing)
-		bench.pass(3_600_000)
-		await bench.settle()
-		const after = (await told(bench)).slice(5)
-		expect(after.map(({ type }) => type).toSorted()).toEqual(['alert.removed', 'alert.transfer', 'system.recovered'])
-		expect(after.find(({ type }) => type === 'alert.removed')?.data.id).toBe(unexplained?.data.id)
-		await node.mine(10)
-		await bench.settle()
-		expect(await types(bench)).toHaveLength(8)
-		const { books } = (await bench.store.network('local')) ?? {}
-		expect(books?.get(to)).toMatchObject({ block: await node.head(), movedWei: 0n })
 	})
 })
 
@@ -463,61 +465,66 @@ test.each(['the scanner writes what was in it', 'the auditor takes it in'])(
 	},
 )
 
-test('behavior: a gap at the checkpoint, read before the next block comes, is taken into the books once', async () => {
-	const { node, bench, pay, fail, failing, to } = await open({
-		around: (store) => ({
-			...store,
-			async commit(change) {
-				const state = await store.commit(change)
-				if ([...(change.gaps?.values() ?? [])].some((gap) => gap?.openedAtMs != null && gap.readAtMs === undefined))
-					throw new Error('killed')
-				return state
-			},
-		}),
-	})
-	await pay()
-	await bench.settle()
-	const bad = await pay()
-	fail(bad)
-	const before = await node.rpc<string>('evm_snapshot')
-	await pay()
-	const state = async () => await bench.store.network('local')
-	while ((await state())?.checkpoint.number !== bad.number) {
-		await bench.settle().catch(() => undefined)
-		bench.pass(20_000)
-	}
-	// The block after it leaves the chain before it was read.
-	await node.rpc('evm_revert', [before])
-	heal(failing)
-	bench.pass(3_600_000)
-	await bench.settle()
-	const after = await state()
-	expect([after?.gaps.size, after?.audit?.taken, after?.books.get(to)?.movedWei]).toEqual([0, bad.number, ether])
-})
-
-describe('a block that only another way gives', () => {
-	test('behavior: what that leaves out is unexplained', async () => {
-		const { bench, pay, fail, gateways, failing } = await open()
+testInFull(
+	'behavior: a gap at the checkpoint, read before the next block comes, is taken into the books once',
+	async () => {
+		const { node, bench, pay, fail, failing, to } = await open({
+			around: (store) => ({
+				...store,
+				async commit(change) {
+					const state = await store.commit(change)
+					if ([...(change.gaps?.values() ?? [])].some((gap) => gap?.openedAtMs != null && gap.readAtMs === undefined))
+						throw new Error('killed')
+					return state
+				},
+			}),
+		})
 		await pay()
 		await bench.settle()
 		const bad = await pay()
 		fail(bad)
-		// The tracer fails at it too, when the walk asks; then it tells of the transaction, and not of what it paid.
-		let failures = 1
-		for (const gateway of gateways) {
-			gateway.dialect = {
-				twist(method, params, result) {
-					const isBad = method === 'debug_traceBlockByNumber' && params[0] === hex(bad.number)
-					if (!isBad || failures-- > 0) return failing.twist(method, params, result)
-					return (result as { result: object }[]).map((one) => ({ ...one, result: { ...one.result, value: '0x0' } }))
-				},
-			}
-		}
+		const before = await node.rpc<string>('evm_snapshot')
 		await pay()
-		await polls(bench)
-		const all = await told(bench)
-		expect(all.map(({ type }) => type)).toEqual(['alert.transfer', 'alert.transfer', 'alert.unexplained'])
-		expect(all[2]?.data).toMatchObject({ fromBlock: Number(bad.number), differenceWei: String(ether) })
+		const state = async () => await bench.store.network('local')
+		while ((await state())?.checkpoint.number !== bad.number) {
+			await bench.settle().catch(() => undefined)
+			bench.pass(20_000)
+		}
+		// The block after it leaves the chain before it was read.
+		await node.rpc('evm_revert', [before])
+		heal(failing)
+		bench.pass(3_600_000)
+		await bench.settle()
+		const after = await state()
+		expect([after?.gaps.size, after?.audit?.taken, after?.books.get(to)?.movedWei]).toEqual([0, bad.number, ether])
+	},
+)
+
+inFull(() => {
+	describe('a block that only another way gives', () => {
+		test('behavior: what that leaves out is unexplained', async () => {
+			const { bench, pay, fail, gateways, failing } = await open()
+			await pay()
+			await bench.settle()
+			const bad = await pay()
+			fail(bad)
+			// The tracer fails at it too, when the walk asks; then it tells of the transaction, and not of what it paid.
+			let failures = 1
+			for (const gateway of gateways) {
+				gateway.dialect = {
+					twist(method, params, result) {
+						const isBad = method === 'debug_traceBlockByNumber' && params[0] === hex(bad.number)
+						if (!isBad || failures-- > 0) return failing.twist(method, params, result)
+						return (result as { result: object }[]).map((one) => ({ ...one, result: { ...one.result, value: '0x0' } }))
+					},
+				}
+			}
+			await pay()
+			await polls(bench)
+			const all = await told(bench)
+			expect(all.map(({ type }) => type)).toEqual(['alert.transfer', 'alert.transfer', 'alert.unexplained'])
+			expect(all[2]?.data).toMatchObject({ fromBlock: Number(bad.number), differenceWei: String(ether) })
+		})
 	})
 })
 
@@ -547,59 +554,61 @@ inFull(() =>
 	}),
 )
 
-describe('what a person says of a gap', () => {
-	const opened = async () => {
-		const all = await open({ books: false })
-		const bad = await all.pay()
-		all.fail(bad)
-		await all.pay()
-		await all.node.mine(2)
-		await polls(all.bench)
-		expect(await types(all.bench)).toEqual(['system.gap', 'alert.transfer'])
-		return { ...all, bad }
-	}
+inFull(() => {
+	describe('what a person says of a gap', () => {
+		const opened = async () => {
+			const all = await open({ books: false })
+			const bad = await all.pay()
+			all.fail(bad)
+			await all.pay()
+			await all.node.mine(2)
+			await polls(all.bench)
+			expect(await types(all.bench)).toEqual(['system.gap', 'alert.transfer'])
+			return { ...all, bad }
+		}
 
-	test('behavior: accepted, it is sent so once, stays a gap, and is sent late when it is read after all', async () => {
-		const { bench, failing, bad, said, node } = await opened()
-		bench.pass(20_000)
-		const atMs = Date.UTC(2030, 0, 2)
-		expect(await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs })).toBe(1)
-		await polls(bench)
-		await polls(bench)
-		const [first, , accepted, ...more] = await told(bench)
-		expect(more).toEqual([])
-		expect(accepted).toMatchObject({
-			type: 'system.gap',
-			data: {
-				fromBlock: Number(bad.number),
-				toBlock: Number(bad.number),
-				acceptedAt: '2030-01-02T00:00:00.000Z',
-				reason: expect.stringMatching(/was accepted as not covered: what happened in it was not sent/),
-			},
+		test('behavior: accepted, it is reported once and stays a gap; its alert comes when it is read', async () => {
+			const { bench, failing, bad, said, node } = await opened()
+			bench.pass(20_000)
+			const atMs = Date.UTC(2030, 0, 2)
+			expect(await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs })).toBe(1)
+			await polls(bench)
+			await polls(bench)
+			const [first, , accepted, ...more] = await told(bench)
+			expect(more).toEqual([])
+			expect(accepted).toMatchObject({
+				type: 'system.gap',
+				data: {
+					fromBlock: Number(bad.number),
+					toBlock: Number(bad.number),
+					acceptedAt: '2030-01-02T00:00:00.000Z',
+					reason: expect.stringMatching(/was accepted as not covered: what happened in it was not sent/),
+				},
+			})
+			expect(accepted?.data.id).not.toBe(first?.data.id)
+			expect(said.filter((line) => line.startsWith('a gap is accepted: '))).toHaveLength(1)
+			expect((await bench.store.summary()).networks.get('local')?.gaps).toMatchObject([{ acceptedAtMs: atMs }])
+			await node.mine(20)
+			await polls(bench)
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			expect((await types(bench)).slice(3)).toEqual(['alert.transfer', 'system.recovered'])
+			expect((await bench.store.network('local'))?.gaps.size).toBe(0)
 		})
-		expect(accepted?.data.id).not.toBe(first?.data.id)
-		expect(said.filter((line) => line.startsWith('a gap is accepted: '))).toHaveLength(1)
-		expect((await bench.store.summary()).networks.get('local')?.gaps).toMatchObject([{ acceptedAtMs: atMs }])
-		await node.mine(20)
-		await polls(bench)
-		heal(failing)
-		bench.pass(3_600_000)
-		await bench.settle()
-		expect((await types(bench)).slice(3)).toEqual(['alert.transfer', 'system.recovered'])
-		expect((await bench.store.network('local'))?.gaps.size).toBe(0)
-	})
 
-	testInFull('behavior: wanted, it is asked for at once', async () => {
-		const { bench, failing, bad } = await opened()
-		bench.pass(40_000)
-		await bench.settle()
-		heal(failing)
-		await bench.settle()
-		expect(await types(bench)).toHaveLength(2)
-		bench.pass(1_000)
-		await bench.store.markGaps('local', [bad.number], { act: 'retry', atMs: Date.now() + 3_600_000 })
-		await bench.settle()
-		expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
+		test('behavior: wanted, it is asked for at once', async () => {
+			const { bench, failing, bad } = await opened()
+			bench.pass(40_000)
+			await bench.settle()
+			heal(failing)
+			await bench.settle()
+			expect(await types(bench)).toHaveLength(2)
+			bench.pass(1_000)
+			await bench.store.markGaps('local', [bad.number], { act: 'retry', atMs: Date.now() + 3_600_000 })
+			await bench.settle()
+			expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
+		})
 	})
 })
 

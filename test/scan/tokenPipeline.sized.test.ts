@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
-import { sized } from '../support/longRun.js'
+import { sized, testInFull } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { callOf, erc20, signatures } from '../support/tokenContracts.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
@@ -190,7 +190,7 @@ describe('a block that cannot be read', () => {
 		})
 	})
 
-	test('behavior: a block whose logs no method gives becomes a gap, and its tokens come late', async () => {
+	testInFull('behavior: a block whose logs no method gives becomes a gap, and its tokens come late', async () => {
 		const bad = new Set<string>()
 		const twist: Dialect['twist'] = (method, [first]) => {
 			const { fromBlock, toBlock, blockHash } = (first ?? {}) as Record<string, string | undefined>

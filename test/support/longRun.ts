@@ -1,6 +1,7 @@
 /**
- * How much is tried. `npm test` takes minutes and has a case of everything; `npm run test:long` tries in full what
- * takes long: every dialect with every source. Random kills by the hundred, floods and measures: test/support/soak.ts.
+ * How much is tried. `npm test` takes two minutes: the ordinary way of each part, its errors, and the whole program's
+ * main paths. `npm run test:long` tries in full what takes long: every dialect with every source, attacks, kills,
+ * faults of nodes. Random kills by the hundred, floods and measures: test/support/soak.ts.
  *
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
  * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
@@ -31,5 +32,7 @@ export function inFull(register: () => void): void {
 	if (isLong) register()
 }
 
-/** One test that only the long run has. */
-export const testInFull: typeof test = isLong ? test : (((): void => {}) as unknown as typeof test)
+/** One test, or with `each` a table of them, that only the long run has. */
+export const testInFull: Pick<typeof test, 'each'> & ((name: string, run: () => unknown) => void) = isLong
+	? test
+	: Object.assign((): void => {}, { each: (() => (): void => {}) as unknown as typeof test.each })

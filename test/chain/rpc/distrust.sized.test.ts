@@ -5,6 +5,7 @@ import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import type { Dialect } from '../../support/dialectGateway.js'
+import { testInFull } from '../../support/longRun.js'
 import { errorOf } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { dueIn, eventsIn, linesOf } from '../reading.js'
@@ -113,7 +114,7 @@ describe('trace_filter', () => {
 })
 
 describe('whole blocks', () => {
-	test.each<readonly [string, Twist, RegExp]>([
+	testInFull.each<readonly [string, Twist, RegExp]>([
 		[
 			'rows of another block than the header names',
 			rowsOf('trace_block', (rows) => rows.map((row) => ({ ...row, blockHash: strange }))),
@@ -141,7 +142,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	test('error: traces of other transactions than the header lists', async () => {
+	testInFull('error: traces of other transactions than the header lists', async () => {
 		const twist: Twist = (method, _params, result) =>
 			method === 'debug_traceBlockByNumber'
 				? (result as object[]).map((trace) => ({ ...trace, txHash: strange }))
@@ -151,7 +152,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	test('error: a transaction that could not be traced', async () => {
+	testInFull('error: a transaction that could not be traced', async () => {
 		const twist: Twist = (method, _params, result) =>
 			method === 'debug_traceBlockByNumber'
 				? (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }))
@@ -182,7 +183,7 @@ describe('whole blocks', () => {
 		},
 	)
 
-	test('error: any other transaction of the header must be among the traces', async () => {
+	testInFull('error: any other transaction of the header must be among the traces', async () => {
 		const twist: Twist = (method, params, result) => {
 			if (method === 'eth_getTransactionByHash' && params[0] === strange) {
 				return { hash: strange, from: books.watched[0], to: books.watched[1], gas: '0x5208', value: '0x1' }
@@ -207,7 +208,7 @@ describe('any source', () => {
 		})
 	})
 
-	test('error: an endpoint without the last block is not believed', async () => {
+	testInFull('error: an endpoint without the last block is not believed', async () => {
 		const twist: Twist = (method, params) =>
 			method === 'eth_getBlockByNumber' && params[0] === '0xc' ? null : undefined
 		await withSession(session(twist, { source: 'trace_filter' }), async ({ walk }) => {
@@ -216,7 +217,7 @@ describe('any source', () => {
 		})
 	})
 
-	test('behavior: the next endpoint is asked where one cannot be believed', async () => {
+	testInFull('behavior: the next endpoint is asked where one cannot be believed', async () => {
 		const bad: Dialect = { twist: rowsOf('trace_block', () => []), lacks: ['trace_filter', 'debug_traceBlockByNumber'] }
 		await withSession({ anvilUrl: anvil.url, dialects: [bad, {}] }, async ({ walk, gateways }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))

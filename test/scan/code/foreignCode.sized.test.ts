@@ -11,6 +11,7 @@ import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { assemble, initOf } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { sized, testInFull } from '../../support/longRun.js'
 import {
 	type Action,
 	create2Address,
@@ -73,36 +74,39 @@ const ways = [
 	{ source: 'debug_traceBlockByNumber', streams: true, books: true },
 ] as const
 
-describe.each(ways)('default: by $source, books: $books, streams: $streams', (options) => {
-	test('code that the caller names is reported each time, in its block, with what it changed', async () => {
-		const { node, send, told, sender } = await open({}, options)
-		const first = await send(wallet, runs(helper))
-		const number = Number(await node.rpc('eth_blockNumber'))
-		await send(wallet, runs(helper, word(9)))
-		const alerts = await told()
-		expect(alerts).toHaveLength(2)
-		expect({ ...alerts[0], from: lower(alerts[0]?.from), codeAddress: lower(alerts[0]?.codeAddress) }).toMatchObject({
-			id: `31337:${first}:0:code:${wallet}`,
-			kind: 'code',
-			blockNumber: number,
-			txHash: first,
-			traceAddress: [0],
-			callType: 'delegatecall',
-			from: sender,
-			codeAddress: helper,
-			codeHash: keccak256(helperCode),
-			codeName: null,
-			chosenByCaller: true,
-			ownCode: false,
-			selector: word(3).slice(0, 10),
-			entrySelector: helper.slice(0, 10),
-			changed: [{ slot: word(3), name: null, previous: word(0), current: word(7) }],
+describe.each(ways.filter((_, at) => sized(at % 5 === 0, true)))(
+	'default: by $source, books: $books, streams: $streams',
+	(options) => {
+		test('code that the caller names is reported each time, in its block, with what it changed', async () => {
+			const { node, send, told, sender } = await open({}, options)
+			const first = await send(wallet, runs(helper))
+			const number = Number(await node.rpc('eth_blockNumber'))
+			await send(wallet, runs(helper, word(9)))
+			const alerts = await told()
+			expect(alerts).toHaveLength(2)
+			expect({ ...alerts[0], from: lower(alerts[0]?.from), codeAddress: lower(alerts[0]?.codeAddress) }).toMatchObject({
+				id: `31337:${first}:0:code:${wallet}`,
+				kind: 'code',
+				blockNumber: number,
+				txHash: first,
+				traceAddress: [0],
+				callType: 'delegatecall',
+				from: sender,
+				codeAddress: helper,
+				codeHash: keccak256(helperCode),
+				codeName: null,
+				chosenByCaller: true,
+				ownCode: false,
+				selector: word(3).slice(0, 10),
+				entrySelector: helper.slice(0, 10),
+				changed: [{ slot: word(3), name: null, previous: word(0), current: word(7) }],
+			})
+			// A second look at the same blocks finds nothing new.
+			await node.mine(30)
+			expect(await told()).toHaveLength(2)
 		})
-		// A second look at the same blocks finds nothing new.
-		await node.mine(30)
-		expect(await told()).toHaveLength(2)
-	})
-})
+	},
+)
 
 const proxy = at('a2')
 /** Chooses by itself, so that lasting code is told once. */
@@ -210,7 +214,7 @@ test('default: code that the contract chooses is reported once for its caller, a
 	expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once', 'b1 0_0 once'])
 })
 
-test('behavior: of one code 20 alerts are sent in 24 h, then one a day with the count', async () => {
+testInFull('behavior: of one code 20 alerts are sent in 24 h, then one a day with the count', async () => {
 	const { node, send, told } = await open({})
 	for (let times = 0; times < 25; times++) await send(wallet, runs(helper))
 	expect(await told()).toHaveLength(20)
@@ -222,7 +226,7 @@ test('behavior: of one code 20 alerts are sent in 24 h, then one a day with the 
 	expect(alerts.map(({ count }) => count)).toEqual([...Array<undefined>(20).fill(undefined), 6])
 })
 
-test('behavior: what was learnt in a block that leaves the chain is forgotten, its alert retracted', async () => {
+testInFull('behavior: what was learnt in a block that leaves the chain is forgotten, its alert retracted', async () => {
 	const { node, send, told, bench } = await open(
 		{ [proxy]: assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP') },
 		{},
@@ -270,25 +274,28 @@ test('default: the first facets of a diamond are not reported; one that is added
 	expect((await told()).map(brief)).toEqual(['b1 0 once'])
 })
 
-test('default: facets of a diamond behind a proxy are not reported; one that comes in silence is, once', async () => {
-	const [diamond] = [at('f9')]
-	const codes = {
-		[proxy]: forwardsTo(`${implementationSlot} SLOAD`),
-		[diamond]: diamondCode,
-		...Object.fromEntries(facets.map((one) => [one, helperCode])),
-	}
-	const { node, send, told } = await open(codes, {}, {}, [proxy])
-	await inSlot(node, implementationSlot, diamond)
-	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
-	await node.mine()
-	for (const byte of ['01', '02', '03', '01']) await send(proxy, byFacet(byte))
-	expect(await told()).toEqual([])
-	await inSlot(node, word(4), helper)
-	for (const byte of ['04', '04']) await send(proxy, byFacet(byte))
-	expect((await told()).map(brief)).toEqual(['b1 0_0 once'])
-})
+testInFull(
+	'default: facets of a diamond behind a proxy are not reported; one that comes in silence is, once',
+	async () => {
+		const [diamond] = [at('f9')]
+		const codes = {
+			[proxy]: forwardsTo(`${implementationSlot} SLOAD`),
+			[diamond]: diamondCode,
+			...Object.fromEntries(facets.map((one) => [one, helperCode])),
+		}
+		const { node, send, told } = await open(codes, {}, {}, [proxy])
+		await inSlot(node, implementationSlot, diamond)
+		for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
+		await node.mine()
+		for (const byte of ['01', '02', '03', '01']) await send(proxy, byFacet(byte))
+		expect(await told()).toEqual([])
+		await inSlot(node, word(4), helper)
+		for (const byte of ['04', '04']) await send(proxy, byFacet(byte))
+		expect((await told()).map(brief)).toEqual(['b1 0_0 once'])
+	},
+)
 
-test('default: a facet is not reported after an alert on `DiamondCut`', async () => {
+testInFull('default: a facet is not reported after an alert on `DiamondCut`', async () => {
 	const codes = { [proxy]: diamondCode, [facets[0]]: cutCode, [facets[1]]: helperCode, [facets[2]]: helperCode }
 	const { node, send, told } = await open(codes, {}, { kinds: ['code', 'control'] }, [proxy])
 	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
@@ -311,7 +318,7 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 		expect((await told()).map(brief)).toEqual(['b1 0 each'])
 	})
 
-	test('learnt code that a caller names later', async () => {
+	testInFull('learnt code that a caller names later', async () => {
 		/** Runs what its caller names; of four bytes, the code in slot 1000. */
 		const both = assemble(`
 			4 CALLDATASIZE GT @named JUMPI 0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP
@@ -326,7 +333,7 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 		expect((await told()).map(brief)).toEqual(['b1 0 once', 'b1 0 each', 'b1 0 each'])
 	})
 
-	test('code that changes a slot and sets it back within the transaction, with nothing changed', async () => {
+	testInFull('code that changes a slot and sets it back within the transaction, with nothing changed', async () => {
 		const { send, told } = await open({ [helper]: ruledCode })
 		await send(wallet, runs(helper, writing([3n, 7n], [3n, 0n])))
 		expect((await told()).map(({ changed }) => changed)).toEqual([[]])
@@ -348,7 +355,7 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 		expect(alerts.map(({ codeHash }) => codeHash)).toEqual([before, before, after])
 	})
 
-	test('a target that ends in the transaction that made it, and one that comes back in the block', async () => {
+	testInFull('a target that ends in the transaction that made it, and one that comes back in the block', async () => {
 		const { node, told, sender } = await open({ [proxy]: chooses }, {}, {}, [proxy])
 		const made = create2Address(caller, 5n, puppetInit)
 		await inSlot(node, word(1000), made)
@@ -383,7 +390,7 @@ test('default: a proxy with its implementation in a known slot: an upgrade is re
 	)
 })
 
-test('behavior: after a standstill, a node that has no state of the block gives the code of today', async () => {
+testInFull('behavior: after a standstill, a node that has no state of the block gives the code of today', async () => {
 	let head = 0
 	const dialect: Dialect = {
 		twist(method, [, at]) {
@@ -407,7 +414,7 @@ test('behavior: after a standstill, a node that has no state of the block gives 
 	expect(await told()).toHaveLength(3)
 })
 
-test('behavior: a kill between the scanner and the auditor loses nothing and repeats nothing', async () => {
+testInFull('behavior: a kill between the scanner and the auditor loses nothing and repeats nothing', async () => {
 	const folder = temporaryFolder()
 	let isDying = false
 	const openStore = (clock: () => number) => openFileStore(folder, { clock })
@@ -434,7 +441,7 @@ test('behavior: a kill between the scanner and the auditor loses nothing and rep
 	expect((await again.posted()).map(alertOf).map(({ id }) => id)).toEqual([`31337:${txHash}:0:code:${wallet}`])
 })
 
-test('behavior: a target that destroys itself in its first transaction is reported each time', async () => {
+testInFull('behavior: a target that destroys itself in its first transaction is reported each time', async () => {
 	const { send, told, node } = await open({ [proxy]: puppetCode }, {}, {}, [proxy])
 	const nonce = BigInt(await node.rpc<string>('eth_getTransactionCount', [proxy, 'latest']))
 	const [first, second] = [createAddress(proxy, nonce), createAddress(proxy, nonce + 1n)]

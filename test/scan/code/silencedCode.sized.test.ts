@@ -8,7 +8,7 @@ import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { assemble } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
-import { sized } from '../../support/longRun.js'
+import { sized, testInFull } from '../../support/longRun.js'
 import { type Action, create2Address, encodeActions, puppetCode, puppetInit } from '../../support/puppet.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
 import { soaked } from '../../support/soak.js'
@@ -96,22 +96,25 @@ describe('behavior: foreign code that then runs addresses without code', () => {
 		expect(asked.length - empties).toBeLessThan(10)
 	})
 
-	test('is reported with its hash where the other codes cannot be read, and these are named without one', async () => {
-		const dialect: Dialect = {
-			twist(method, [address]) {
-				if (method === 'eth_getCode' && String(address).startsWith('0xdead')) throw refused('no state')
-			},
-		}
-		const { node, sender, told } = await open({ [other]: hidesFew }, dialect)
-		await node.send({ from: sender, to: wallet, data: runs(other), gas: 25_000_000n })
-		const alerts = await told()
-		expect(alerts.length).toBeLessThan(30)
-		expect(alerts.map(brief).slice(0, 1)).toEqual([`b2 each ${keccak256(hidesFew)}`])
-		const others = alerts.slice(1)
-		expect(new Set(others.map(({ codeHash }) => codeHash))).toEqual(new Set([null]))
-		const ran = others.reduce((sum, { count = 1 }) => sum + count, 0)
-		expect(ran).toBe(few)
-	})
+	testInFull(
+		'is reported with its hash where the other codes cannot be read, and these are named without one',
+		async () => {
+			const dialect: Dialect = {
+				twist(method, [address]) {
+					if (method === 'eth_getCode' && String(address).startsWith('0xdead')) throw refused('no state')
+				},
+			}
+			const { node, sender, told } = await open({ [other]: hidesFew }, dialect)
+			await node.send({ from: sender, to: wallet, data: runs(other), gas: 25_000_000n })
+			const alerts = await told()
+			expect(alerts.length).toBeLessThan(30)
+			expect(alerts.map(brief).slice(0, 1)).toEqual([`b2 each ${keccak256(hidesFew)}`])
+			const others = alerts.slice(1)
+			expect(new Set(others.map(({ codeHash }) => codeHash))).toEqual(new Set([null]))
+			const ran = others.reduce((sum, { count = 1 }) => sum + count, 0)
+			expect(ran).toBe(few)
+		},
+	)
 })
 
 describe('behavior: what cannot be judged is reported', () => {
@@ -210,7 +213,7 @@ describe('behavior: code that is gone after its block is reported', () => {
 		expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[account, designator]])
 	})
 
-	test('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
+	testInFull('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
 		const { node, told, sender } = await open({}, {}, ['--order', 'fifo', '--hardfork', 'shanghai'])
 		const made = create2Address(caller, 5n, puppetInit)
 		const sends = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 3_000_000n })
@@ -238,7 +241,7 @@ test('default: code that a proxy forwards to for one transaction is reported whe
 	expect((await told()).map(brief)).toEqual([`b2 once ${keccak256(ruledCode)}`])
 })
 
-test('one hash in two blocks of the chain: code that ran in the second is reported, too', async () => {
+testInFull('one hash in two blocks of the chain: code that ran in the second is reported, too', async () => {
 	const renamed = new Map<string, string>()
 	const twist: NonNullable<Dialect['twist']> = (_method, _params, result) => {
 		let text = JSON.stringify(result)
@@ -259,7 +262,7 @@ test('one hash in two blocks of the chain: code that ran in the second is report
 })
 
 describe('behavior: a stranger makes few alerts for nothing', () => {
-	test('the address of learnt code in the data: the alert on that code stays the only one', async () => {
+	testInFull('the address of learnt code in the data: the alert on that code stays the only one', async () => {
 		const { send, told } = await open({})
 		await send(chooses, '0x12345678')
 		expect((await told()).map(brief)).toEqual([`b1 once ${known}`])

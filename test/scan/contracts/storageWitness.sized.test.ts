@@ -7,6 +7,7 @@ import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { testInFull } from '../../support/longRun.js'
 import { linked, mapped, ruledCode, safeStorage, slotOf, word, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 
@@ -106,7 +107,7 @@ test.each([true, false])('behavior: own code that changed is reported once; book
 	expect((await contract())?.codeHash).toBe(keccak256(newCode))
 })
 
-test('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
+testInFull('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
 	const { write, told, bench } = await open({
 		storage: [
 			[0n, someone('a')],
@@ -119,45 +120,51 @@ test('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
 	expect(await told()).toEqual([])
 })
 
-test('behavior: a Safe: the middle owner is swapped by raw storage, then threshold, a module, singleton', async () => {
-	const owners = [someone('1'), someone('2'), someone('3')]
-	const storage = safeStorage(owners, { singleton: someone('a'), threshold: 2n })
-	const { write, told, bench, contract } = await open({ storage })
-	expect(await contract()).toMatchObject({ isSafe: true })
-	await write(...linked([someone('1'), someone('9'), someone('3')], 2n), [mapped(someone('2'), 2n), 0n])
-	await write([4n, 1n])
-	await write(...linked([someone('7')], 1n))
-	await write([0n, someone('b')])
-	await bench.settle()
-	expect((await told()).map(({ at, action, values }) => [at, action, ...values])).toEqual([
-		[`slot_safe-owner_${someone('2')}`, 'removed', someone('2'), null],
-		[`slot_safe-owner_${someone('9')}`, 'added', null, someone('9')],
-		['slot_safe-threshold', 'set', '2', '1'],
-		[`slot_safe-module_${someone('7')}`, 'added', null, someone('7')],
-		['slot_safe-singleton', 'set', someone('a'), someone('b')],
-	])
-})
+testInFull(
+	'behavior: a Safe: the middle owner is swapped by raw storage, then threshold, a module, singleton',
+	async () => {
+		const owners = [someone('1'), someone('2'), someone('3')]
+		const storage = safeStorage(owners, { singleton: someone('a'), threshold: 2n })
+		const { write, told, bench, contract } = await open({ storage })
+		expect(await contract()).toMatchObject({ isSafe: true })
+		await write(...linked([someone('1'), someone('9'), someone('3')], 2n), [mapped(someone('2'), 2n), 0n])
+		await write([4n, 1n])
+		await write(...linked([someone('7')], 1n))
+		await write([0n, someone('b')])
+		await bench.settle()
+		expect((await told()).map(({ at, action, values }) => [at, action, ...values])).toEqual([
+			[`slot_safe-owner_${someone('2')}`, 'removed', someone('2'), null],
+			[`slot_safe-owner_${someone('9')}`, 'added', null, someone('9')],
+			['slot_safe-threshold', 'set', '2', '1'],
+			[`slot_safe-module_${someone('7')}`, 'added', null, someone('7')],
+			['slot_safe-singleton', 'set', someone('a'), someone('b')],
+		])
+	},
+)
 
-test('behavior: two changes in one block, each by its own transaction, and one that is set and set back', async () => {
-	const { anvil, payer, told, bench } = await open()
-	const send = (...pairs: readonly (readonly [Hex | bigint, Hex | bigint])[]) =>
-		anvil.send({ from: payer, to: ruled, data: writing(...pairs), gas: 200_000n })
-	await send([implementation, someone('b')])
-	await send([slotOf('owner()'), someone('c')])
-	await anvil.mine(1)
-	await send([slotOf('admin()'), someone('d')])
-	await send([slotOf('admin()'), 0n])
-	await anvil.mine(1)
-	await bench.settle()
-	const found = (await told()).map(({ change, values, txHash }) => [change, ...values, txHash.length])
-	// Two transactions entered the contract: which of them did it is not said.
-	expect(found).toEqual([
-		['implementation', null, someone('b'), 66],
-		['owner', null, someone('c'), 66],
-	])
-})
+testInFull(
+	'behavior: two changes in one block, each by its own transaction, and one that is set and set back',
+	async () => {
+		const { anvil, payer, told, bench } = await open()
+		const send = (...pairs: readonly (readonly [Hex | bigint, Hex | bigint])[]) =>
+			anvil.send({ from: payer, to: ruled, data: writing(...pairs), gas: 200_000n })
+		await send([implementation, someone('b')])
+		await send([slotOf('owner()'), someone('c')])
+		await anvil.mine(1)
+		await send([slotOf('admin()'), someone('d')])
+		await send([slotOf('admin()'), 0n])
+		await anvil.mine(1)
+		await bench.settle()
+		const found = (await told()).map(({ change, values, txHash }) => [change, ...values, txHash.length])
+		// Two transactions entered the contract: which of them did it is not said.
+		expect(found).toEqual([
+			['implementation', null, someone('b'), 66],
+			['owner', null, someone('c'), 66],
+		])
+	},
+)
 
-test('behavior: `reads`: a slot and a function; the first look reports neither', async () => {
+testInFull('behavior: `reads`: a slot and a function; the first look reports neither', async () => {
 	const { write, told, bench } = await open({ reads: ['governor()', 'slot 7'], storage: [[7n, 5n]] })
 	await write([7n, 6n], [slotOf('governor()'), someone('e')])
 	await bench.settle()
@@ -174,36 +181,42 @@ test('behavior: `reads`: a slot and a function; the first look reports neither',
 	expect((await told()).at(-1)).toMatchObject({ at: 'slot_value_slot-8', values: ['1', '2'] })
 })
 
-test('behavior: a call that is undone, a staticcall and other contracts change nothing and are quiet', async () => {
-	const { anvil, payer, told, bench, gateway } = await open()
-	await anvil.send({ from: payer, to: other, data: writing([implementation, someone('b')]) })
-	await anvil.mine(1)
-	await bench.settle()
-	expect(await told()).toEqual([])
-	expect(
-		gateway.asked('eth_call').filter(([, , state]) => state !== undefined && ruled in (state as object)),
-	).toHaveLength(2)
-})
+testInFull(
+	'behavior: a call that is undone, a staticcall and other contracts change nothing and are quiet',
+	async () => {
+		const { anvil, payer, told, bench, gateway } = await open()
+		await anvil.send({ from: payer, to: other, data: writing([implementation, someone('b')]) })
+		await anvil.mine(1)
+		await bench.settle()
+		expect(await told()).toEqual([])
+		expect(
+			gateway.asked('eth_call').filter(([, , state]) => state !== undefined && ruled in (state as object)),
+		).toHaveLength(2)
+	},
+)
 
-test('behavior: a reorganisation: the change leaves the chain with its block, and comes in another one', async () => {
-	const { anvil, write, told, bench, contract } = await open({ storage: [[implementation, someone('a')]] })
-	await anvil.mine(1)
-	await bench.settle()
-	const snapshot = await anvil.rpc('evm_snapshot')
-	await write([implementation, someone('b')])
-	await bench.settle()
-	expect((await contract())?.values.implementation).toBe(someone('b'))
-	await anvil.rpc('evm_revert', [snapshot])
-	await anvil.mine(2)
-	await bench.settle()
-	expect((await told()).map(({ type }) => type)).toEqual(['alert.control', 'alert.removed'])
-	expect((await contract())?.values.implementation).toBe(someone('a'))
-	const { block } = await write([implementation, someone('c')])
-	await bench.settle()
-	expect((await told()).at(-1)).toMatchObject({ blockNumber: block, values: [someone('a'), someone('c')] })
-})
+testInFull(
+	'behavior: a reorganisation: the change leaves the chain with its block, and comes in another one',
+	async () => {
+		const { anvil, write, told, bench, contract } = await open({ storage: [[implementation, someone('a')]] })
+		await anvil.mine(1)
+		await bench.settle()
+		const snapshot = await anvil.rpc('evm_snapshot')
+		await write([implementation, someone('b')])
+		await bench.settle()
+		expect((await contract())?.values.implementation).toBe(someone('b'))
+		await anvil.rpc('evm_revert', [snapshot])
+		await anvil.mine(2)
+		await bench.settle()
+		expect((await told()).map(({ type }) => type)).toEqual(['alert.control', 'alert.removed'])
+		expect((await contract())?.values.implementation).toBe(someone('a'))
+		const { block } = await write([implementation, someone('c')])
+		await bench.settle()
+		expect((await told()).at(-1)).toMatchObject({ blockNumber: block, values: [someone('a'), someone('c')] })
+	},
+)
 
-test('behavior: a node that refuses state overrides: slots in use, and one that was empty', async () => {
+testInFull('behavior: a node that refuses state overrides: slots in use, and one that was empty', async () => {
 	const refuses: Dialect = {
 		twist: (method, params) =>
 			method === 'eth_call' && params.length > 2 ? { error: 'no overrides here' } : undefined,
@@ -262,7 +275,7 @@ test.each([true, false])('behavior: a kill between scanner and auditor loses no 
 	expect((await again.store.network('local'))?.audit?.touched ?? []).toEqual([])
 })
 
-test('behavior: what no frame shows is found in turn, and said to be a fault of the trace source', async () => {
+testInFull('behavior: what no frame shows is found in turn, and said to be a fault of the trace source', async () => {
 	const { anvil, bench, told } = await open({ storage: [[implementation, someone('a')]] })
 	await anvil.rpc('anvil_setStorageAt', [ruled, implementation, word(someone('b'))])
 	await anvil.mine(1)
@@ -279,7 +292,7 @@ test('behavior: what no frame shows is found in turn, and said to be a fault of 
 	expect(await told()).toHaveLength(1)
 })
 
-test('behavior: an upgrade of the beacon is reported for the watch on the proxy', async () => {
+testInFull('behavior: an upgrade of the beacon is reported for the watch on the proxy', async () => {
 	const beacon = '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50'
 	const { anvil, payer, bench, told } = await open({ storage: [[beacon, other]] })
 	await anvil.mine(1)

@@ -1,0 +1,78 @@
+// What an endpoint can do is tried on its newest blocks; a stranger can make some of them such that no node answers.
+import { expect, onTestFinished, test } from 'vitest'
+import { createCapabilitiesRegistry } from '../../../src/chain/capabilities/registry.js'
+import { createRpc } from '../../../src/chain/rpc/rpc.js'
+import type { Address } from '../../../src/model/glossary.js'
+import { startTestAnvil } from '../../support/anvil.js'
+import { startDialectGateway } from '../../support/dialectGateway.js'
+import { failingBlocks } from '../../support/failingBlock.js'
+import { never } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
+import { expectBelow } from '../../support/soak.js'
+
+/** A node with ten blocks of one payment each, which never answers for those of them that are said. */
+async function open(isHostile: (number: bigint) => boolean) {
+	const node = await startTestAnvil()
+	const failing = failingBlocks()
+	failing.hangs = true
+	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
+	let nowMs = 1_700_000_000_000
+	const clock = () => nowMs
+	const rpc = createRpc({ url: gateway.url, clock })
+	onTestFinished(async () => {
+		await rpc.close()
+		await gateway.close()
+		await node.stop()
+	})
+	const [from, to] = (await node.accounts()) as [Address, Address]
+	for (let count = 0; count < 10; count++) {
+		const { blockNumber, transactionHash } = await node.receipt(await node.send({ from, to, valueWei: 1n }))
+		if (!isHostile(BigInt(blockNumber))) continue
+		failing.numbers.add(BigInt(blockNumber))
+		failing.hashes.add(transactionHash)
+	}
+	const registry = createCapabilitiesRegistry({ setting: 'auto', clock, log: silent })
+	/** What is known, and how long it took. */
+	const ask = async () => {
+		const startedAtMs = performance.now()
+		const capabilities = await registry.of(rpc, never)
+		return { capabilities, tookMs: performance.now() - startedAtMs }
+	}
+	const pass = (ms: number) => {
+		nowMs += ms
+	}
+	return { ask, pass, failing, gateway }
+}
+
+test('behavior: one that is answered is enough', async () => {
+	// Those that are tried are the fullest, so that all of one transaction each are as good.
+	const { ask, pass } = await open((number) => number % 2n === 0n)
+	await ask()
+	// Where the node stood still for those seconds it is asked again.
+	const isProved = async () => {
+		const { proved, sources } = (await ask()).capabilities
+		if (!proved) pass(120_000)
+		return proved && sources.includes('trace_block')
+	}
+	await expect.poll(isProved, { timeout: 120_000 }).toBe(true)
+})
+
+test('behavior: with none that is answered, it is trusted for now, but not its filter', async () => {
+	const { ask, pass, failing, gateway } = await open(() => true)
+	const { capabilities, tookMs } = await ask()
+	expect(capabilities).toMatchObject({ proved: false, passing: true, trusted: true })
+	expect(capabilities.sources).toEqual(['trace_block', 'debug_traceBlockByNumber'])
+	expect(capabilities.reasons.at(-1)).toMatch(/trusted for now$/)
+	// What is old is asked for beside: a reader waits a moment only.
+	pass(120_000)
+	expectBelow((await ask()).tookMs, tookMs / 2)
+	failing.numbers.clear()
+	failing.hashes.clear()
+	gateway.dialect = {}
+	const isProved = async () => {
+		pass(3_600_000)
+		return (await ask()).capabilities.proved
+	}
+	await expect.poll(isProved, { timeout: 180_000, interval: 1_000 }).toBe(true)
+	expect((await ask()).capabilities.sources).toContain('trace_filter')
+}, 300_000)

@@ -1,0 +1,219 @@
+import { describe, expect, test } from 'vitest'
+import { isParked } from '../../../src/core/outbox/waiting.js'
+import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
+import { openTroubles } from '../../../src/state/troubles.js'
+import { testInFull } from '../../support/longRun.js'
+import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
+import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
+
+const lab = useLab()
+const minute = 60_000
+const fine: Outcome = { result: 'delivered' }
+const refusal: Outcome = {
+	result: 'parked',
+	code: 'message-refused',
+	reason: '550 5.4.5 Daily user sending limit exceeded',
+}
+const login: Outcome = { result: 'parked', code: 'login-refused', reason: '535 5.7.8 no' }
+
+const options = (...receivers: readonly Scripted[]): DelivererOptions => ({
+	...{ store: lab.store, clock: lab.clock, log: keptLog(), receivers, random: () => 0.5 },
+	optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
+})
+/** As `once` by a timer: nothing but the state is remembered. */
+async function drain(...receivers: readonly Scripted[]): Promise<void> {
+	const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog())
+	await createDeliverer({ ...options(...receivers), troubles }).drainOnce(never)
+	await troubles.close()
+}
+const post = (...numbers: readonly number[]) => lab.store.post(numbers.map((number) => alertDeliveryOf(number)))
+const numbersTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)
+
+/** Drains once a minute, and posts one more alert with each. */
+async function drainFor(minutes: number, { hook, from }: { hook: Scripted; from?: number }): Promise<void> {
+	for (let at = 0; at < minutes; at += 1) {
+		lab.nowMs += minute
+		if (from !== undefined) await post(from + at)
+		await drain(hook)
+	}
+}
+
+describe('a receiver that refuses everything', () => {
+	test('behavior: three different messages are tried, then one after rests of 1, 2, 4, 8, 15 minutes', async () => {
+		const tries: number[] = []
+		const hook = scripted('hook', () => {
+			tries.push((lab.nowMs - startMs) / minute)
+			return refusal
+		})
+		await post(1, 2, 3, 4, 5)
+		await drain(hook)
+		expect(hook.got).toEqual(ids(1, 2, 3))
+		await drainFor(60, { hook, from: 10 })
+		expect(tries).toEqual([0, 0, 0, 1, 3, 7, 15, 30, 45, 60])
+		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
+		const { receivers } = await lab.store.summary()
+		expect(receivers.get('hook')).toMatchObject({ dead: 0, refusal: refusal.reason })
+	})
+
+	testInFull.each([1, 3, 100])(
+		'behavior: a quota of an hour over %d alerts: nothing is dead, all goes out with the next probe',
+		async (count) => {
+			const hook = scripted('hook', () => (lab.nowMs < startMs + 60 * minute ? refusal : fine))
+			await post(...numbersTo(count))
+			await drain(hook)
+			await drainFor(76, { hook })
+			expect(await lab.statuses()).toEqual([])
+			expect((await lab.store.summary()).receivers.get('hook')?.delivered).toBe(count)
+		},
+	)
+
+	test('behavior: a login that is refused is tried once a rest, for all recipients', async () => {
+		const to = ['a@example.org', 'b@example.org']
+		const hook = scripted('hook', () => login, to)
+		await lab.store.post([alertDeliveryOf(1, { recipient: to[0] ?? null })])
+		await drain(hook)
+		await lab.store.post(
+			numbersTo(9)
+				.slice(1)
+				.map((at) => alertDeliveryOf(at, { recipient: to[at % 2] ?? null })),
+		)
+		await drain(hook)
+		expect(hook.got).toHaveLength(1)
+		await drainFor(15, { hook })
+		expect(hook.got).toHaveLength(5)
+	})
+
+	test('behavior: each alert goes to the fallback once, and stays here', async () => {
+		const told: Delivery[] = []
+		const desk = scripted('desk', (delivery) => {
+			told.push(delivery)
+			return fine
+		})
+		const hook = scripted('hook', () => refusal)
+		await post(1, 2, 3, 4)
+		await drain(hook, desk)
+		for (let at = 0; at < 20; at += 1) {
+			lab.nowMs += 5 * minute
+			await post(10 + at)
+			await drain(hook, desk)
+		}
+		const instead = told.flatMap(({ message: { data } }) => (data.insteadOf === 'hook' ? [data.id] : []))
+		const made = [1, 2, 3, 4, ...numbersTo(20).map((at) => at + 9)].map((at) => alertDeliveryOf(at).message.data.id)
+		expect(instead.toSorted()).toEqual(made.toSorted())
+		expect((await lab.store.deliveries()).filter(isParked).length).toBe(made.length)
+		expect(told.filter(({ message }) => message.type === 'system.undelivered').length).toBeGreaterThan(0)
+	})
+
+	test('behavior: what it refused for 72 hours is given up, what is newer is not', async () => {
+		const hook = scripted('hook', () => refusal)
+		await post(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
+		await drain(hook)
+		for (let at = 0; at < 71 * 4; at += 1) await drainAfterQuarter(hook)
+		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
+		await lab.store.post([alertDeliveryOf(20, { createdAtMs: lab.nowMs })])
+		for (let at = 0; at < 8; at += 1) await drainAfterQuarter(hook)
+		const dead = (await lab.statuses()).flatMap((line) => (line.endsWith(' dead') ? [line] : []))
+		expect(dead.toSorted()).toEqual(
+			numbersTo(10)
+				.map((at) => `${at} dead`)
+				.toSorted(),
+		)
+	})
+})
+
+async function drainAfterQuarter(hook: Scripted): Promise<void> {
+	lab.nowMs += 15 * minute
+	await drain(hook)
+}
+
+describe('messages that are refused alone', () => {
+	testInFull.each([1, 100])(
+		'behavior: %d of them hold back no other, and die after an hour in which others were accepted',
+		async (bad) => {
+			const hook = scripted('hook', ({ id }) => (Number(`0x${id.slice(-8)}`) <= bad ? refusal : fine))
+			await post(...numbersTo(bad), 1_000)
+			await drain(hook)
+			await drainFor(58, { hook, from: 1_001 })
+			expect((await lab.statuses()).filter((line) => line.endsWith('dead'))).toEqual([])
+			await drainFor(40 + bad, { hook, from: 2_000 })
+			expect((await lab.statuses()).toSorted()).toEqual(
+				numbersTo(bad)
+					.map((at) => `${at} dead`)
+					.toSorted(),
+			)
+			expect(new Set(hook.got).size).toBe(bad + 1 + 58 + 40 + bad)
+		},
+	)
+
+	test('behavior: one that waited for hours for another reason is not dead at its first refusal', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		await lab.store.post([alertDeliveryOf(1, { attempts: 12, createdAtMs: startMs - 600 * minute })])
+		await post(2)
+		await drain(hook)
+		expect(await lab.statuses()).toEqual(['1 pending'])
+		await drainFor(59, { hook, from: 10 })
+		expect(await lab.statuses()).toEqual(['1 pending'])
+	})
+
+	test('behavior: one that is dead and retried by hand has its hour again', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		await lab.store.post([
+			alertDeliveryOf(1, {
+				...{ status: 'dead', attempts: 5, lastErrorCode: 'message-refused', lastError: 'no' },
+				refused: { sinceMs: startMs - 100 * minute, times: 4 },
+			}),
+		])
+		await lab.store.retry(ids(1), lab.nowMs)
+		await drainFor(30, { hook, from: 10 })
+		expect(await lab.statuses()).toEqual(['1 pending'])
+	})
+
+	test('behavior: a failure meanwhile counts neither as a refusal nor as a success', async () => {
+		const hook = scripted('hook', ({ id }, index) => (id !== idOf(1) ? retry : index === 0 ? refusal : retry))
+		await post(1, 2)
+		await drain(hook)
+		await drainFor(90, { hook })
+		expect((await lab.statuses()).toSorted()).toEqual(['1 pending', '2 pending'])
+	})
+
+	test('behavior: of several recipients one refuses everything: nothing of it is dead, the others go on', async () => {
+		const to = ['good@example.org', 'full@example.org']
+		const hook = scripted('hook', ({ recipient }) => (recipient === to[0] ? fine : refusal), to)
+		for (const at of numbersTo(90)) {
+			await lab.store.post(to.map((recipient, which) => alertDeliveryOf(at * 2 + which, { recipient })))
+			lab.nowMs += minute
+			await drain(hook)
+		}
+		const left = await lab.store.deliveries()
+		expect(left.map(({ recipient }) => recipient)).toEqual(numbersTo(90).map(() => to[1]))
+		expect(left.filter(({ status }) => status === 'dead')).toEqual([])
+	})
+})
+
+describe('a daemon', () => {
+	test('behavior: with its start one of what waits is tried, and once it is accepted, all', async () => {
+		const broken = scripted('hook', () => refusal)
+		await post(...numbersTo(20))
+		await drain(broken)
+		const controller = new AbortController()
+		const hook = scripted('hook')
+		const deliverer = createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) })
+		await deliverer.run(controller.signal)
+		expect(hook.got.toSorted()).toEqual(ids(...numbersTo(20)).toSorted())
+		expect(lab.nowMs - startMs).toBeLessThan(minute)
+	})
+
+	testInFull(
+		'behavior: while its receiver refuses everything it rests, and delivers soon after a short fault',
+		async () => {
+			const controller = new AbortController()
+			const hook = scripted('hook', () => (lab.nowMs < startMs + 90_000 ? refusal : fine))
+			await post(...numbersTo(20))
+			await createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) }).run(controller.signal)
+			expect(new Set(hook.got)).toEqual(new Set(ids(...numbersTo(20))))
+			expect(hook.got.length).toBeLessThan(30)
+			expect(lab.nowMs - startMs).toBeLessThan(90_000 + 3 * minute)
+		},
+	)
+})

@@ -1,0 +1,232 @@
+// The program with its state in a database: commands, several instances, and the way between database and folder.
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { PASSWORD, startServer } from '../state/postgres/server.js'
+import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { freePort } from '../support/freePort.js'
+import { type HookServer, startHookServer } from '../support/hookServer.js'
+import type { Running, Site } from '../support/program.js'
+import { settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+const server = await startServer()
+let node: TestAnvil
+let hook: HookServer
+let count = 0
+let url = ''
+
+beforeAll(async () => {
+	node = await startTestAnvil()
+})
+
+afterAll(async () => {
+	await node.stop()
+	await server?.stop()
+})
+
+beforeEach(async () => {
+	url = (await server?.fresh(`program${count++}`)) ?? ''
+	hook = await startHookServer()
+	onTestFinished(() => hook.close())
+})
+
+/** Each instance in a folder of its own, as on a machine of its own. No lease runs out but of one that is gone. */
+function site(more = ''): Site {
+	return siteOf({
+		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\n${more}`,
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+	})
+}
+
+const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
+const env = () => ({
+	DATABASE_URL: url,
+	NODE_OPTIONS: `--import ${smallFigures}`,
+	SMALL_FIGURES: 'LEASE_MS=15000',
+})
+const start = (more = ''): Running => site(more).start(['run'], env())
+const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
+const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
+const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance has taken over')
+/** Each amount that was sent, with the ids that it was sent under. */
+function idsByAmount(): Record<string, Set<string>> {
+	const found: Record<string, Set<string>> = {}
+	for (const { data } of told(hook.hits)) {
+		found[data.valueWei] ??= new Set()
+		found[data.valueWei]?.add(data.deliveryId)
+	}
+	return found
+}
+const amounts = (all: ReturnType<typeof idsByAmount>) => Object.keys(all).map(Number)
+
+describe.skipIf(server === null)('tracewatch on a database', () => {
+	test('status: says when no instance polls, also by its exit code', async () => {
+		const here = site()
+		const running = here.start(['run'], env())
+		await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
+		const longAgo = async () => {
+			const older = `regexp_replace(line, '("atMs":1)\\d', '\\11', 'g')`
+			const text = `update tracewatch.journal set line = ${older}`
+			await server?.sql(text, [], new URL(url).pathname.slice(1))
+			const { code, stdout } = await here.run(['status', '--json'], env())
+			return { code, daemon: JSON.parse(stdout).daemon }
+		}
+		expect(await longAgo()).toEqual({ code: 0, daemon: undefined })
+		await running.stop()
+		const reason = expect.stringContaining('no daemon runs, or it cannot reach its node')
+		expect(await longAgo()).toEqual({ code: 1, daemon: { running: null, ok: false, reason } })
+	})
+
+	test('once, status, deliveries: as with a folder, and without one', async () => {
+		const here = site()
+		const run = async (...args: string[]) => {
+			const ended = await here.run(args, env())
+			for (const text of [PASSWORD, encodeURIComponent(PASSWORD)]) {
+				expect(ended.stdout + ended.stderr).not.toContain(text)
+			}
+			return ended
+		}
+		expect((await run('status')).stdout).toContain('local: not polled yet')
+		expect((await run('once')).code).toBe(0)
+		await pay(5n)
+		hook.answer = () => 503
+		expect((await run('once')).code).toBe(75)
+		const [status] = JSON.parse((await run('status', '--json')).stdout).receivers
+		expect(status).toMatchObject({ receiver: 'hook', pending: 1, delivered: 0 })
+		expect((await run('deliveries')).stdout).toContain('503')
+		hook.answer = () => 204
+		expect((await run('deliveries', 'retry', '--all')).stdout).toContain('1 delivery will be tried again now')
+		expect((await run('once')).code).toBe(0)
+		expect(hook.hits.map(({ id }) => id)).toEqual([hook.hits[0]?.id, hook.hits[0]?.id])
+		expect((await run('check')).stdout).toMatch(/state in the database \S*program\d+ at 127\.0\.0\.1:\d+/)
+	})
+
+	test('run: another that is killed is replaced, and nothing is lost or sent under two ids', async () => {
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const port = await freePort()
+		const taken = createServer().listen(port, '127.0.0.1')
+		const second = start(`http: 127.0.0.1:${port}\n`)
+		await standsBy(second)
+		await second.line(({ msg }) => msg.startsWith('nothing is served by HTTP while the port is taken'))
+		taken.close()
+		await second.line(({ msg }) => msg === 'metrics and health are served')
+		// A reload is no end.
+		second.process.kill('SIGHUP')
+		const answer = async (path: string) => {
+			const response = await fetch(`http://127.0.0.1:${port}${path}`)
+			return [response.status, await response.text()]
+		}
+		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"standing by"')])
+		expect(await answer('/')).toEqual([200, expect.stringContaining('standing by: another instance has the state')])
+		expect(await answer('/metrics')).toEqual([200, expect.stringContaining('tracewatch_build_info')])
+		await pay(1n)
+		await hook.until(1)
+		await first.stop('SIGKILL')
+		await pay(2n)
+		await takesOver(second)
+		await pay(3n)
+		await hook.until(() => amounts(idsByAmount()).length === 3)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"ok"')])
+		expect((await second.stop()).code).toBe(0)
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('run: one that stands still is replaced, ends when it wakes, and stands by as the next', async () => {
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const second = start()
+		await standsBy(second)
+		first.process.kill('SIGSTOP')
+		await pay(1n)
+		await takesOver(second)
+		await hook.until(1)
+		first.process.kill('SIGCONT')
+		expect((await first.ended).code).toBe(1)
+		const again = start()
+		await standsBy(again)
+		await pay(2n)
+		await hook.until(() => amounts(idsByAmount()).length === 2)
+		// A clean end gives everything back at once.
+		expect((await second.stop()).code).toBe(0)
+		await takesOver(again)
+		await pay(3n)
+		await hook.until(() => amounts(idsByAmount()).length === 3)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+		expect((await again.stop()).code).toBe(0)
+	})
+
+	test('run: goes on when the connections to the database are cut', async () => {
+		const running = start()
+		await running.line(({ msg }) => msg === 'coverage changed')
+		for (const amount of [1n, 2n, 3n]) {
+			expect(await server?.cutAll()).toBeGreaterThan(0)
+			await pay(amount)
+			await hook.until(Number(amount))
+		}
+		expect((await running.stop()).code).toBe(0)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+	})
+
+	test('once: from several places at the same time', async () => {
+		const sites = [site(), site(), site()]
+		expect((await sites[0]?.run(['once'], env()))?.code).toBe(0)
+		for (let round = 1; round <= 3; round++) {
+			await pay(BigInt(round))
+			const ends = await Promise.all(sites.map((each) => each.run(['once'], env())))
+			expect(ends.map(({ code }) => code)).toEqual([0, 0, 0])
+		}
+		expect((await sites[0]?.run(['once'], env()))?.code).toBe(0)
+		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+		expect(hook.hits).toHaveLength(3)
+	})
+
+	test('state: from the database to a folder, and a second time refused', async () => {
+		const here = site()
+		await here.run(['once'], env())
+		hook.answer = () => 500
+		await pay(7n)
+		await here.run(['once'], env())
+		const before = JSON.parse((await here.run(['status', '--json'], env())).stdout)
+		const copy = (...places: readonly string[]) => here.run(['state', 'copy', ...places], env())
+		const copied = await copy('${DATABASE_URL}', 'state')
+		expect([copied.stderr, copied.code]).toEqual(['', 0])
+		expect(copied.stdout).toMatch(
+			/^1 network, 1 address, 1 delivery copied from the database \S*program\d+ at .* to state$/m,
+		)
+
+		const folder = { DATABASE_URL: 'state' }
+		const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
+		// Only beside a folder is there a daemon to be asked.
+		delete after.daemon
+		for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
+		expect(after).toEqual(before)
+		for (const [from, to] of [
+			['${DATABASE_URL}', 'state'],
+			['state', '${DATABASE_URL}'],
+		] as const) {
+			expect(await copy(from, to)).toMatchObject({
+				code: 1,
+				stderr: expect.stringContaining('holds a state already'),
+			})
+		}
+
+		hook.answer = () => 204
+		await here.run(['deliveries', 'retry', '--all'], folder)
+		await pay(8n)
+		expect((await here.run(['once'], folder)).code).toBe(0)
+		await hook.until(() => amounts(idsByAmount()).length === 2)
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('error: the database is not there', async () => {
+		const gone = { DATABASE_URL: 'postgres://tracewatch:CANARY-pw@127.0.0.1:1/tracewatch' }
+		for (const args of [['once'], ['status'], ['deliveries'], ['run']]) {
+			const { code, stderr, stdout } = await site().run(args, gone)
+			expect([code, stderr]).toEqual([1, expect.stringMatching(/127\.0\.0\.1:1: the connection was refused/)])
+			expect(stderr + stdout).not.toContain('CANARY')
+		}
+	})
+})

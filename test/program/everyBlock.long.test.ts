@@ -1,0 +1,119 @@
+// Each block fails at the same check, or is refused: after a minute the blocks become gaps, and what comes later is
+// told. An endpoint that is down makes no gaps.
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { expect, onTestFinished, test } from 'vitest'
+import { startTestAnvil } from '../support/anvil.js'
+import { Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+
+const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
+
+const refusal = (code: number, message: string, status = 200) => {
+	return () => {
+		throw new Refused({ error: { code, message }, status })
+	}
+}
+const answers: readonly (readonly [string, () => unknown])[] = [
+	['an error object', refusal(-32000, 'tracing failed: internal error')],
+	['no list', () => ({})],
+	['an error of the state', refusal(-32000, 'missing trie node 5f1a')],
+	['HTTP 400', refusal(-32000, 'tracing failed', 400)],
+]
+const outages: readonly (readonly [string, () => unknown])[] = [
+	['HTTP 503', refusal(-32000, 'tracing failed', 503)],
+	['HTTP 429', refusal(-32005, 'tracing failed', 429)],
+	['a timeout', refusal(-32000, 'execution timeout')],
+]
+
+/** A daemon whose endpoint gives `answer` in place of each trace from the second payment on. */
+async function failing(answer: () => unknown) {
+	const node = await startTestAnvil()
+	let isBroken = false
+	let refused = 0
+	const waiting = new Set<() => void>()
+	const gateway = await startDialectGateway(node.url, {
+		lacks: ['trace_filter', 'trace_block', 'trace_transaction'],
+		twist: (method) => {
+			if (!isBroken || !method.startsWith('debug_trace')) return undefined
+			refused++
+			for (const check of waiting) check()
+			return answer()
+		},
+	})
+	onTestFinished(async () => {
+		await gateway.close()
+		await node.stop()
+	})
+	const hook = await hookServer()
+	const here = siteOf({
+		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, '    proof: off\n'),
+		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
+		clock: '0',
+	})
+	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock'), PASS_TIME: '1' }
+	const running = here.start(['run'], env)
+	await polled(running)
+	const paid = () => new Set(told(hook.hits).flatMap(({ data }) => data?.valueWei ?? []))
+	const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
+	await pay(1n)
+	await hook.until(() => paid().has('1'))
+	isBroken = true
+	for (const valueWei of [2n, 3n, 4n]) await pay(valueWei)
+	return {
+		hook,
+		running,
+		pay,
+		hasPaid: (...wei: readonly string[]) => hook.until(() => wei.every((one) => paid().has(one))),
+		gaps: () => new Set(told(hook.hits).flatMap(({ type, data }) => (type === 'system.gap' ? data.fromBlock : []))),
+		/** Resolves after so many more requests for traces. */
+		asked(more: number) {
+			const least = refused + more
+			return new Promise<void>((resolve) => {
+				const check = () => {
+					if (refused < least) return
+					waiting.delete(check)
+					resolve()
+				}
+				waiting.add(check)
+			})
+		},
+		heal() {
+			isBroken = false
+		},
+		pass(seconds: number) {
+			here.write('clock', `${seconds * 1_000}`)
+			running.process.kill('SIGUSR2')
+		},
+	}
+}
+
+test.each(answers)('%s in place of each trace: gaps after a minute', async (_, answer) => {
+	const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(answer)
+	await running.line(({ msg }) => msg === 'a block fails while others are read')
+	expect(told(hook.hits).map(({ type }) => type)).toEqual(['alert.transfer'])
+	pass(61)
+	// The newest block has none after it that shows that it is not the only one.
+	await hook.until(() => gaps().size > 1)
+	heal()
+	await pay(5n)
+	// By then the endpoint is asked again what it can do.
+	pass(4_000)
+	await hasPaid('5')
+	pass(8_000)
+	await hasPaid('1', '2', '3', '4', '5')
+})
+
+test.each(outages)('%s in place of each trace: no gap', async (_, answer) => {
+	const { pay, pass, heal, hasPaid, asked, gaps } = await failing(answer)
+	await asked(2)
+	for (const seconds of [61, 122, 183]) {
+		pass(seconds)
+		await asked(2)
+	}
+	heal()
+	await pay(5n)
+	pass(300)
+	await hasPaid('2', '3', '4', '5')
+	expect(gaps()).toEqual(new Set())
+})

@@ -1,0 +1,50 @@
+// `tracewatch state copy` between folders; with a database: database.long.test.ts.
+import { readdirSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { startTestAnvil } from '../support/anvil.js'
+import { hookServer, other, settings, siteOf, treasury, watchlist } from './site.js'
+
+test('a state in use is not copied, one at rest is, with what was sent; no password is printed', async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	const hook = await hookServer()
+	const site = siteOf({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+		'other.yaml': `${settings(node.url, { hook: hook.origin })}state: copied\n`,
+		'watchlists/a.yaml': watchlist([`{address: ${treasury}, from_block: 1}`]),
+	})
+	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 5n }))
+	await node.mine()
+	const running = site.start(['run'])
+	await hook.until(1)
+	const held = await site.run(['state', 'copy', 'state', 'copied'])
+	expect([held.code, held.stderr]).toEqual([1, expect.stringMatching(/state is in use by process \d+.*stop that one/)])
+	expect(await running.stop()).toMatchObject({ code: 0 })
+
+	const env = { PLACE: 'copied', DATABASE: 'postgres://tw:CANARY-pw@127.0.0.1:1/tracewatch' }
+	const copy = (...args: readonly string[]) => site.run(['state', ...args], env)
+	const done = await copy('copy', 'state', '${PLACE}')
+	expect([done.code, done.stdout]).toEqual([0, '1 network, 1 address, 0 deliveries copied from state to copied\n'])
+	const sent = ['deliveries', '--sent', '--json']
+	const before = (await site.run(sent)).stdout
+	expect(before).toContain('"result":"delivered"')
+	expect((await site.run([...sent, '-c', 'other.yaml'])).stdout).toBe(before)
+
+	const refused: readonly (readonly [code: number, words: string, ...args: string[]])[] = [
+		[1, 'copied holds a state already, and nothing was changed', 'copy', 'state', 'copied'],
+		[1, 'there is no state to copy', 'copy', 'nowhere', 'new'],
+		[1, '127.0.0.1:1: the connection was refused', 'copy', 'state', '${DATABASE}'],
+		[1, '127.0.0.1:1: the connection was refused', 'copy', env.DATABASE, 'new'],
+		[2, 'must name a database', 'copy', 'postgres://tw:CANARY-pw@127.0.0.1', 'new'],
+		[2, '${NOT_THERE} is not set', 'copy', '${NOT_THERE}', 'new'],
+		[2, 'FROM and TO are both state', 'copy', 'state', './state'],
+		[2, "missing required argument 'to'; see `tracewatch state --help`", 'copy', 'state'],
+		[2, '`state export` was removed: `tracewatch state copy FROM TO`', 'export', 'file'],
+	]
+	for (const [code, words, ...args] of refused) {
+		const { stderr, stdout, ...end } = await copy(...args)
+		expect([end.code, stderr, stdout]).toEqual([code, expect.stringContaining(words), ''])
+		expect(stderr).not.toContain('CANARY')
+	}
+	expect(readdirSync(site.folder).filter((name) => /nowhere|new|export/.test(name))).toEqual([])
+}, 60_000)
