@@ -3,7 +3,19 @@ import { BaseSequencer, type TestSpecification } from 'vitest/node'
 import { apart, shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
-const longest = ['killGrid', 'truth.dialects', 'canary.long', 'coldStart', 'badBlocks', 'audit/books', 'killBooks', 'badBlock', 'database', 'strained', 'inputs']
+const longest = [
+	'killGrid',
+	'truth.dialects',
+	'canary.long',
+	'coldStart',
+	'badBlocks',
+	'audit/books',
+	'killBooks',
+	'badBlock',
+	'database',
+	'strained',
+	'inputs',
+]
 
 class LongestFirst extends BaseSequencer {
 	override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
