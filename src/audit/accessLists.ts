@@ -63,10 +63,7 @@ export function withListed(movements: Movements, lists: BlockLists, kept: Addres
 	return all
 }
 
-/**
- * Adds the blocks of the lists, so that balances in a block without frames are read at that block and not at the end of
- * the part.
- */
+/** Adds the lists' blocks, so that balances in a block without frames are read there, not at the end of the part. */
 export function withBlocks(part: Part, lists: BlockLists): Part {
 	if (lists.length === 0) return part
 	return { ...part, blocks: new Map([...part.blocks, ...lists.map(({ block }) => [block.number, block] as const)]) }
@@ -100,9 +97,7 @@ export interface ClosedLists {
 	readonly announced: Announced
 }
 
-/**
- * Finds what the sum over a block hides: transactions whose effects on a watch differ from the frames, but sum to zero.
- */
+/** Finds what a sum hides: transactions whose effects on a watch differ from the frames, but sum to zero. */
 export async function compensations(
 	part: Part,
 	{ lists, kept, closed, postings, announced }: ClosedLists,

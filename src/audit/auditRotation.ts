@@ -8,10 +8,7 @@ import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { WatchIndex, WatchRules } from '../model/watch.js'
 
-/**
- * Rotates through watches that no transaction touched, so that each balance is checked before nodes prune its state
- * (128 blocks).
- */
+/** Rotates through untouched watches, so that each balance is checked before nodes prune its state (128 blocks). */
 export interface AuditRotation {
 	/** The watches that have books. */
 	keptOf(watches: WatchIndex): Promise<AddressSet>

@@ -55,9 +55,7 @@ export type Opening = Pick<Closing, 'books' | 'summary'>
 export interface Auditor {
 	/** Closes as many books as possible over blocks that are taken in for the first time. Throws no RpcError. */
 	close(part: Part, facts: ClosingFacts, signal: AbortSignal): Promise<Closing>
-	/**
-	 * Opens new books at a block when there is no new part. Null: there is nothing to open, or it is not possible now.
-	 */
+	/** Opens new books at a block without a new part. Null: nothing to open, or not possible now. */
 	open(at: BlockRef, facts: OpeningFacts, signal: AbortSignal): Promise<Opening | null>
 	/** The summary of the last closing. Before the first closing: the stored summary, or one computed from the books. */
 	summary(watches: WatchIndex, state: Pick<NetworkState, 'books' | 'booksSeen'>): Promise<BooksSummary>
@@ -102,9 +100,7 @@ export interface KnownRun extends Pick<ClosingBooks, 'first' | 'isNew' | 'failed
 }
 
 export interface StateReader {
-	/**
-	 * Reads the state needed for a part, and closes the books over it. Movements without a known balance are deferred.
-	 */
+	/** Reads the state for a part, and closes the books over it. Movements without a known balance are deferred. */
 	read(audit: PartAudit, signal: AbortSignal): Promise<void>
 	/** The summary after the last part read. `watched`: the number of watches. */
 	summary(kept: AddressSet, books: BookSet, unproved: UnprovedFacts, watched: number): BooksSummary

@@ -74,10 +74,7 @@ const CLOSER_MS = 4_000
 /** Books closed before yielding; they take some milliseconds. */
 const AT_ONCE = 2_000
 
-/**
- * Attempts and time before a temporary failure counts as permanent. A silent witness endpoint needs fewer attempts,
- * since a finding is possible without it; without balances it is not.
- */
+/** Tries and time until a passing failure is permanent; fewer for a silent witness, which a finding can do without. */
 const VAIN = { looks: 30, ms: 60_000 }
 const UNHEARD = { looks: 10, ms: 60_000 }
 

@@ -2,10 +2,7 @@ import { isAnnounced, isSeenIn, recordOfEntry } from '../core/reconcile/reconcil
 import type { Clock } from '../model/glossary.js'
 import type { Announcement, Gap } from '../model/state.js'
 
-/**
- * Announcements of settled blocks that no reading of frames or logs judges: each is checked once more, and again until
- * there is an answer. After a start, all stored ones are checked.
- */
+/** Settled announcements that no frames or logs judge, checked until answered; after a start, all of them. */
 export interface PendingRechecks {
 	/** The next announcements to check. */
 	next(

@@ -18,14 +18,11 @@ const waitMs: Readonly<Record<SuspectBlock['wait'], number>> = { short: 3_000, n
 const otherMs = 5_000
 /** A block that an attacker has filled arrives slowly: while data came in the last 4 s, wait, at most 60 s in all. */
 const [comingMs, longestMs] = [4_000, 60_000]
-/**
- * Stop after 2 failing blocks after it: an attacker may have filled those too, and each may take its whole deadline.
- */
+/** Stop after 2 failing blocks after it: an attacker may have filled those too. */
 const mostHostile = 2
 /** After 3 headers in a row that end in a server error, the endpoint is taken to be down. */
 const mostHeaders = 3
 
-/** Makes every source of every endpoint a fallback for the poll. */
 export function createBlockFallback(clients: readonly SourceClient[]): BlockFallback {
 	return {
 		tryAll: (suspect, addresses, signal) => tryAll(clients, suspect, addresses, signal),
@@ -101,7 +98,6 @@ function nameOf({ endpoint, source }: SourceClient): string {
 	return `${endpoint} by ${source}`
 }
 
-/** Results for the blocks around the failing one. */
 interface Heard {
 	/** A block that shows whether the source works now. Null: none of them has transactions. */
 	readonly after: Part | RpcError | Down | null
@@ -282,7 +278,6 @@ function mayBeHostile({ kind }: RpcError): boolean {
 	return kind === 'server' || kind === 'timeout' || kind === 'too-large' || isOfAnswer(kind)
 }
 
-/** The answer is wrong or incomplete. */
 function isOfAnswer(kind: RpcErrorKind): boolean {
 	return kind === 'malformed' || kind === 'no-data' || kind === 'unsettled'
 }

@@ -53,10 +53,7 @@ export interface ChainOptions {
 	readonly withdrawals?: WithdrawalRules
 	/** Capabilities of the endpoints, where it is shared with others. Default: its own. */
 	readonly registry?: CapabilitiesRegistry
-	/**
-	 * How long a walk waits for one block, and for several. Then it fails; its requests go on, and the next walk from
-	 * there takes up their answers. Default: no limit.
-	 */
+	/** How long a walk waits; then its requests go on, and the next walk takes their answers. Default: no limit. */
 	readonly walkWait?: WalkWait
 	/** A part may lack transactions that no answer gives; it names them. Default: the block of such a one fails. */
 	readonly mayLack?: boolean
@@ -101,10 +98,7 @@ export function createChain(options: ChainOptions): Chain {
 		clock,
 		log,
 	})
-	/**
-	 * The newest header, and the endpoint that gave it in the last poll. Headers that others gave earlier may be
-	 * outdated.
-	 */
+	/** The newest header, and the endpoint that gave it in the last poll; earlier ones of others may be outdated. */
 	let newest: { readonly rpc: Rpc; readonly header: Header } | null = null
 	/** Number of the last settled block, as each endpoint says. */
 	const settled = new WeakMap<Rpc, bigint>()

@@ -37,16 +37,11 @@ export interface Question {
 	readonly settled: bigint | null
 }
 
-/** What the choice of a source depends on. */
 type Unread = Pick<Question, 'span' | 'addresses' | 'head'>
 
-/**
- * Reads from one endpoint as much as it gives in one request: from its best source, with the other sources as fallback.
- */
+/** Reads from one endpoint what it gives in one request: from its best source, then from the others. */
 export interface Reader {
-	/**
-	 * Resolves to the first blocks of the span. Throws RpcError; after `timeout` the next request asks for fewer blocks.
-	 */
+	/** The first blocks of the span. Throws RpcError; after `timeout` the next request asks for fewer blocks. */
 	readFirst(rpc: Rpc, question: Question, signal: AbortSignal): Promise<ReadPart>
 	/** How many blocks of a long span to ask this endpoint for at once, with the source that would be chosen. */
 	blocksAtOnce(rpc: Rpc, addresses: AddressSet): number
@@ -82,10 +77,7 @@ const BOUNDS: Readonly<Record<SourceName, Bounds>> = {
 	trace_block: { first: 4, most: 50 },
 	debug_traceBlockByNumber: { first: 2, most: 20 },
 }
-/**
- * Near the head a node may not have indexed all of a block yet, so an answer that proves itself is better
- * (docs/nodes.md).
- */
+/** Near the head a block may not be indexed yet, so an answer that proves itself is better (docs/nodes.md). */
 const TIP_BLOCKS = 16n
 const TIP_SPAN = 3n
 
@@ -135,10 +127,7 @@ export function createReader(options: ReaderOptions): Reader {
 		return limits.spanSize(source, BOUNDS[source])
 	}
 
-	/**
-	 * While the capabilities of an endpoint are probed, the header that its first request needs is asked at the same
-	 * time.
-	 */
+	/** While an endpoint is probed, the header that its first request needs is asked at the same time. */
 	async function readEnd(rpc: Rpc, { span, newest }: Question, signal: AbortSignal): Promise<Header | null> {
 		if (registry.known(rpc) !== null || newest?.number === span.to) return null
 		const { method, params } = blockCall(span.to)

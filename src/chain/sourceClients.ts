@@ -8,17 +8,13 @@ import { createEndpoints, type Endpoints } from './endpoints/endpoints.js'
 import type { Rpc } from './rpc/rpc.js'
 import type { SourceName } from './sources/source.js'
 
-/** One source of one endpoint. */
 export interface SourceClient {
 	/** Host and port. */
 	readonly endpoint: string
 	readonly source: SourceName
 	/** Opened at its first use. */
 	readonly chain: () => Pick<Chain, 'walk' | 'block'>
-	/**
-	 * Why its blocks must not be trusted, by the endpoint's capabilities; null: it may be asked. A source that the
-	 * operator chose is asked whatever was seen of it.
-	 */
+	/** Why its blocks must not be trusted; null: it may be asked, as is any source that the operator chose. */
 	readonly doubtful: () => string | null
 	/** Called when it has given a block. */
 	readonly heard: () => void

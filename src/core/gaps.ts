@@ -92,10 +92,7 @@ export function whyUnread(unread: readonly UnreadTransaction[]): string {
 	return `${unread.length === 1 ? 'transaction' : 'transactions'} ${named.join(', ')}${more}: ${unread[0]?.why}`
 }
 
-/**
- * The gap of a block that was read but for some transactions. An open gap that covers all addresses stays as it is, but
- * for its reason.
- */
+/** The gap of a block that lacks some transactions. An open gap of all addresses keeps all but its reason. */
 export function lackingGap(
 	before: Gap | null,
 	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
@@ -157,10 +154,7 @@ export function unaccepted(gaps: ReadonlyMap<bigint, Gap>): number {
 	return [...gaps.values()].filter((gap) => isOpen(gap) && !isAccepted(gap)).length
 }
 
-/**
- * How many nearest blocks are examined for transactions; before the block then at growing distances, after it the
- * newest.
- */
+/** How many nearest blocks are examined; before the block then at growing distances, after it the newest. */
 const nearest = 16
 const newest = 8
 const further = Array.from({ length: 18 }, (_, step) => BigInt(Math.round(nearest * 1.5 ** (step + 1))))

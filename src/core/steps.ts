@@ -1,7 +1,4 @@
-/**
- * Work that an attacker can make long, with a yield after each step, at which the caller may let other work run. There
- * is no clock here, so a step is a number of items.
- */
+/** Work that an attacker can make long, with a yield after each step. No clock here: a step is a number of items. */
 export type Steps<T> = Generator<undefined, T>
 
 /** Items in one step: some milliseconds at most. */

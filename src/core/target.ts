@@ -5,10 +5,7 @@ import type { Confirmations, Network } from '../model/watch.js'
 /** Depth at which a block counts as settled if the node does not know `finalized`. */
 const defaultSettleDepth = 64n
 
-/**
- * How many blocks below the settled one announcements are kept. After a reorganisation deeper than expected, alerts of
- * these blocks are compared instead of being sent twice or not at all.
- */
+/** Blocks below the settled one whose announcements are kept, for reorganisations deeper than expected. */
 export const rememberedBlocks = 256n
 
 /** The last block to announce now: head minus confirmations, at least 0. Null if the node does not know the tag. */

@@ -5,8 +5,8 @@ import type { AbiInput } from '../model/abi.js'
 const word = 32
 
 /**
- * Whether decoding reads at most twice as many bytes as there are. Pointers in the data may name the same bytes again
- * again: 16 KiB of `bytes[]` would unfold to megabytes. The decoder refuses data that does not fit its types.
+ * Whether decoding reads at most twice as many bytes as there are. Pointers in the data may name the same bytes again:
+ * 16 KiB of `bytes[]` would unfold to megabytes. The decoder refuses data that does not fit its types.
  */
 export function isUnfolded(inputs: readonly AbiInput[], data: Uint8Array): boolean {
 	const view = new DataView(data.buffer, data.byteOffset, data.byteLength)

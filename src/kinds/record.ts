@@ -28,10 +28,7 @@ export interface KindRecord<E extends Happened = Happened> {
 	readonly kind: Kind
 	/** Whether a watch without `kinds` gets these alerts. */
 	readonly isDefault: boolean
-	/**
-	 * Where its events appear: in the frames of a transaction that move coins, in its calls, in its logs, in headers, in
-	 * lists of transactions, or in the state (balances and code).
-	 */
+	/** Where its events appear: frames that move coins, calls, logs, headers, transactions, or the state. */
 	readonly seenIn: SeenIn
 	/** For a kind that two witnesses see: where, by the third part of the id. Absent: in `seenIn`. */
 	seenInAt?(place: string): SeenIn

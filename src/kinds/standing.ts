@@ -4,10 +4,7 @@ import type { Block, BlockRef, Span } from '../model/chain.js'
 import type { Hash } from '../model/glossary.js'
 import type { Announcement } from '../model/state.js'
 
-/**
- * `moved`: the event is in another block, which this look shows or a later look decides. `ask`: the question to answer
- * first.
- */
+/** `moved`: to another block, which this or a later look decides. `ask`: the question to answer first. */
 export type Standing = 'here' | 'gone' | { readonly moved: BlockRef } | { readonly ask: Question }
 
 export type Question = 'header' | 'transaction' | 'reading'
@@ -48,10 +45,7 @@ export function byHeader(entry: Announcement, missing: Missing): Standing {
 	return now !== 'here' && 'is' in now ? 'gone' : now
 }
 
-/**
- * For an event that belongs to a transaction. `isLasting`: a look that does not show the event is wrong while the
- * transaction stays in the same block.
- */
+/** For an event of a transaction. `isLasting`: while that stays in its block, a look that lacks the event is wrong. */
 export function byTransaction(
 	{ txHash, block: { hash } }: Announcement,
 	{ answers, shown }: Missing,

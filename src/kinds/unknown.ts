@@ -1,6 +1,4 @@
-/**
- * A kind that only a later version defines: two versions may share a database, and each sends what the other posted.
- */
+/** A kind of a later version: two versions may share a database, and each sends what the other posted. */
 
 import type { Kind } from '../model/kind.js'
 import { ofAccount } from './account.js'

@@ -156,10 +156,7 @@ export type FoldedSum = FoldedAlerts['sums'][number]
 
 export type AlertType = `alert.${Kind}`
 
-/**
- * An alert for some receivers. An address in two watchlists makes two alerts with the same id and no receiver in
- * common.
- */
+/** An address in two watchlists makes two alerts with the same id and no receiver in common. */
 export interface Alert {
 	readonly type: AlertType
 	readonly data: AlertData

@@ -3,10 +3,7 @@
 import type { AddressSet, Block, BlockRef, Part, Span } from './chain.js'
 import type { Address, Hash } from './glossary.js'
 
-/**
- * The book of one address: its balance at the block up to which it is closed, and the sum of the unproved movements in
- * the blocks scanned since.
- */
+/** Of one address: its balance at the block up to which it is closed, and the unproved movements since. */
 export interface Book {
 	/** Last block at which the balance and the movements agreed. */
 	readonly block: bigint
@@ -50,10 +47,7 @@ export interface SomeBooks {
 
 /** Balance in wei by address. */
 export interface Balances extends ReadonlyMap<Address, bigint> {
-	/**
-	 * For addresses with code, the first 16 hex digits of its hash: another value means other code. Absent where the
-	 * request could not read code.
-	 */
+	/** For code, the first 16 hex digits of its hash. Absent where the request could not read code. */
 	readonly codes?: ReadonlyMap<Address, string>
 }
 
@@ -131,10 +125,7 @@ export interface BooksSummary {
 	 * requested instead.
 	 */
 	readonly listed?: { readonly from: number; readonly to: number }
-	/**
-	 * On a private network: scanned blocks whose access lists are requested again, because the first list was not
-	 * available yet; both ends included. Absent: none.
-	 */
+	/** On a private network: scanned blocks whose lists are asked for again, both ends included. Absent: none. */
 	readonly waiting?: { readonly from: number; readonly to: number }
 	/** Duration of one audit rotation, present only where it is too long. */
 	readonly round?: BooksRound
@@ -181,10 +172,7 @@ export type Amounts = readonly [wei: bigint, orWei: bigint]
 
 /** Balances and postings. Every method throws RpcError when no endpoint could answer. */
 export interface Accounts {
-	/**
-	 * Balances in wei after exactly this block, by hash, one for each address. Throws RpcError `no-data` where no
-	 * endpoint has the state (any more).
-	 */
+	/** In wei, after this block by hash, one for each address. Throws RpcError `no-data`: no endpoint has the state. */
 	balances(addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
 	/** One balance from each endpoint in order; endpoints that cannot give it are left out. */
 	balanceByEach(

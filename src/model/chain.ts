@@ -64,10 +64,7 @@ export interface Frame {
 	readonly callType: CallType | null
 	/** Caller, creator or destroyed contract; null for a reward. */
 	readonly from: Address | null
-	/**
-	 * Callee, created contract, heir of a self-destruct, or author of a reward; null for a creation that left no
-	 * contract.
-	 */
+	/** Callee, created contract, heir, or author of a reward; null for a creation that left no contract. */
 	readonly to: Address | null
 	/** As the node reports it: value of a call (also of one that moves nothing), endowment, balance or reward. */
 	readonly valueWei: bigint
@@ -121,10 +118,7 @@ export interface Part {
 	readonly blocks: ReadonlyMap<bigint, Block>
 	/** In order of block and index; the rewards of a block come last. */
 	readonly transactions: readonly TxTrace[]
-	/**
-	 * Token transfers of the requested addresses in order of block, transaction and log; their headers are in `blocks`.
-	 * Absent where logs were not requested.
-	 */
+	/** Of the requested addresses, by block, transaction and log; headers in `blocks`. Absent: not requested. */
 	readonly tokens?: readonly TokenEvent[]
 	/** What logs of the requested contracts tell of who rules them, in the same order. Absent: none was requested. */
 	readonly control?: readonly ControlChanged[]

@@ -3,10 +3,7 @@
 import type { Message } from './alert.js'
 import type { Delivery, ShownStatus } from './delivery.js'
 
-/**
- * How a delivery left the outbox. `delivered`: the receiver accepted it. `dropped`: the operator discarded it. `split`:
- * a refused digest, whose alerts were sent one by one. `folded`: another delivery carries its content.
- */
+/** How a delivery left the outbox. `dropped`: by the operator. `folded`: another delivery carries its content. */
 export type HistoryResult = 'delivered' | 'dropped' | 'folded'
 
 /** One delivery that has left the outbox. */

@@ -29,10 +29,7 @@ export interface Chain {
 	shownHead(head: Head, known: bigint, signal: AbortSignal): Promise<Head>
 	/** Whether an endpoint gives a block's traces, and its header by number. Throws RpcError where none can be asked. */
 	canRead(number: bigint, signal: AbortSignal): Promise<boolean>
-	/**
-	 * The header of a block; null when no endpoint has a block of that number. Above the head the first answer is
-	 * accepted, unless `hearEach` asks every endpoint.
-	 */
+	/** Null when no endpoint has it. Above the head the first answer counts, unless `hearEach` asks every endpoint. */
 	block(number: bigint, signal: AbortSignal, how?: { readonly hearEach: true }): Promise<Block | null>
 	/** The block that contains a transaction now; null when none does. */
 	locate(txHash: Hash, signal: AbortSignal): Promise<BlockRef | null>
@@ -56,14 +53,9 @@ export interface Chain {
 	 * not answer within 250 ms, because alerts wait no longer. Throws only when aborted.
 	 */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
-	/**
-	 * Whether an address has code of its own now; null where this is not asked or not answered. Throws only when aborted.
-	 */
+	/** Whether an address has its own code now; null: not asked or not answered. Throws only when aborted. */
 	isContract(address: Address, signal: AbortSignal): Promise<boolean | null>
-	/**
-	 * What token contracts say about themselves; each is asked once. Contracts that were not asked or did not answer are
-	 * left out. Throws only when aborted.
-	 */
+	/** What token contracts say of themselves, each asked once; others are left out. Throws only when aborted. */
 	tokenWords(contracts: ReadonlySet<Address>, signal: AbortSignal): Promise<ReadonlyMap<Address, TokenWords>>
 	/**
 	 * Balance of an address after a block according to the token contract, in the smallest unit (for ERC-721, the number
@@ -71,15 +63,9 @@ export interface Chain {
 	 * (any more).
 	 */
 	tokenBalance(question: TokenBalanceQuestion, signal: AbortSignal): Promise<bigint | null>
-	/**
-	 * Reads a span in parts that the endpoint can take, in order and without a hole. A part is yielded only after all
-	 * checks have passed. With empty `addresses` no traces are requested.
-	 */
+	/** In parts the endpoint can take, in order, without a hole, after all checks. Without `addresses`: no traces. */
 	walk(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
-	/**
-	 * The same for blocks that were walked before. If the network has several endpoints, another one reads them, with
-	 * another client software if there is one.
-	 */
+	/** The same for blocks walked before: if possible read by another endpoint, with another client software. */
 	walkAgain(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): AsyncIterable<Part>
 	/** Announces a span that will be walked soon, so that reading can start. Never throws. */
 	expect(span: WalkSpan, addresses: AddressSet, signal: AbortSignal): void
@@ -88,15 +74,9 @@ export interface Chain {
 
 /** Every source of every endpoint, each tried by itself: a failure here puts no endpoint into backoff. */
 export interface BlockFallback {
-	/**
-	 * Requests one block from all sources. Resolves to the block as soon as one gives it, else to each source's result.
-	 * Throws the signal's reason.
-	 */
+	/** Asks all sources: the block as soon as one gives it, else each one's result. Throws the signal's reason. */
 	tryAll(suspect: SuspectBlock, addresses: AddressSet, signal: AbortSignal): Promise<Part | readonly ClientOutcome[]>
-	/**
-	 * Hash of a block, from its header or the next one; null where there is no such block. Throws RpcError when no
-	 * endpoint knows it.
-	 */
+	/** Hash of a block, from its header or the next; null: no such block. Throws RpcError when no endpoint knows it. */
 	hashOf(number: bigint, signal: AbortSignal): Promise<Hash | null>
 }
 
@@ -139,15 +119,10 @@ export interface Store {
 	deliveries(status?: DeliveryStatus, queue?: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
 	/** Deliveries that wait beside one queue or for its digest (`core/outbox/waiting.ts`), in sending order. */
 	aside(queue: Pick<Delivery, 'receiver' | 'recipient'>): Promise<readonly Delivery[]>
-	/**
-	 * Makes deliveries due at `atMs`, whatever their status; a held one is then sent alone. Resolves to the number found.
-	 */
+	/** Makes deliveries due at `atMs`, whatever their status; held ones are sent alone. Resolves to the number found. */
 	retry(ids: readonly string[], atMs: number): Promise<number>
 	drop(ids: readonly string[]): Promise<number>
-	/**
-	 * Records an operator's command for open gaps, whichever instance polls the network; accepted gaps stay accepted.
-	 * Resolves to the number of gaps found.
-	 */
+	/** Records an operator's mark for open gaps; accepted ones stay accepted. Resolves to the number of gaps found. */
 	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
 	summary(): Promise<StateSummary>
 	/** Number of pending deliveries about a network, by receiver. */

@@ -108,10 +108,7 @@ export interface Payee {
 	readonly address: Address
 	/** Amount of the last payment, in whole coins or tokens. */
 	readonly amount: string
-	/**
-	 * Sender of the paying transaction: the watch itself, or another account, which may have chosen the payee of a
-	 * watched contract. Absent: not known.
-	 */
+	/** Sender of the paying transaction; another account may have chosen the payee. Absent: not known. */
 	readonly startedBy?: 'watch' | 'other'
 }
 
@@ -136,10 +133,7 @@ export interface NetworkState {
 	readonly books: BookSet
 	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
-	/**
-	 * Payees of each watch: first those of other accounts' transactions, then those of its own, the latest last; absent:
-	 * none.
-	 */
+	/** Of each watch: first those of others' transactions, then its own, the latest last; absent: none. */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
 	/** Watches that have code; empty where no watch asks what rules it. */
 	readonly contracts: ReadonlyMap<Address, Contract>

@@ -46,9 +46,7 @@ export interface Troubles {
 export interface TroubleBook {
 	/** As of the last change. */
 	current(): Troubles
-	/**
-	 * Applies one change after the other. Durable when it resolves. Throws StateError, and then nothing has changed.
-	 */
+	/** One change after the other. Durable when it resolves. Throws StateError, and then nothing has changed. */
 	change(change: (before: Troubles) => Troubles): Promise<void>
 	close(): Promise<void>
 }

@@ -69,9 +69,7 @@ export interface WatchChanges {
 
 /** Watches of one network by address; each list is in the order of the watchlists. */
 export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {
-	/**
-	 * Lowest `fromBlock` of each address (null: none is set), without making Watch objects. Absent: iterate the watches.
-	 */
+	/** Lowest of each address (null: none is set), without making Watch objects. Absent: iterate the watches. */
 	fromBlocks?(): Iterable<readonly [address: Address, fromBlock: bigint | null]>
 	/** Distinct rules of its watches; duplicates are possible. Absent: iterate the watches. */
 	rules?(): readonly WatchRules[]

@@ -102,9 +102,7 @@ function logsGap({ state }: PollSession, block: BlockRef, why: string, nowMs: nu
 	return { block, addresses: null, tries: 1, sinceMs, isAfterGood: true, openedAtMs, reason: `logs only: ${why}` }
 }
 
-/**
- * Counts and logs events on which two endpoints disagree about settled blocks. The second look decides what is sent.
- */
+/** Counts and logs disagreements of two endpoints on settled blocks. The second look decides what is sent. */
 export function noteDisagreement(
 	session: PollSession,
 	part: Part,

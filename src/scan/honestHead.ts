@@ -17,10 +17,7 @@ const FEW = 16n
 /** How far below an unreadable head a readable block is looked for. If there is none, something else is wrong. */
 const MOST_UNREAD = 2_048n
 
-/**
- * The head of an ordinary poll. Its block is asked for by number if the head decides more than which blocks are read
- * next.
- */
+/** The head of a poll; its block is asked for by number if it decides more than which blocks are read next. */
 export async function likelyHead(
 	claimed: Head,
 	{ network, known }: { readonly network: Network; readonly known: NetworkState },
@@ -36,10 +33,7 @@ export async function likelyHead(
 	return isLong || settlesUnseen || isConfirmed ? await chain.shownHead(claimed, checkpoint.number, signal) : claimed
 }
 
-/**
- * Returns the head, or the newest block before it whose traces can be read. `known` was read before and is the lower
- * bound, inclusive. Throws RpcError when none of the blocks tried can be read.
- */
+/** The head, or the newest readable block from `known` (inclusive) on. Throws RpcError if none tried can be read. */
 export async function readHead(
 	claimed: Head,
 	known: bigint,

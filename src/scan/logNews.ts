@@ -4,10 +4,7 @@ import type { Difference } from '../core/reconcile/reconcile.js'
 import type { Kind } from '../model/kind.js'
 import type { Log } from '../model/ports.js'
 
-/**
- * Most alerts of one step with a log line each. A spammer can cause thousands in one block, and a slow reader of the
- * log would block the program.
- */
+/** Alerts of a step with a line each: a spammer makes thousands, and a slow reader would block the program. */
 const mostLines = 1_000
 /** Yield to other work after this many lines, which take some milliseconds. */
 const linesAtOnce = 50

@@ -103,9 +103,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 /** One failed reading of a contract is no trouble yet. */
 const LONG_UNREAD_MS = 60_000
 
-/**
- * If the hash at the checkpoint has changed, continues from the last settled block. Announcements stay, to be compared.
- */
+/** If the hash at the checkpoint changed, continues from the settled block. Announcements stay, to be compared. */
 async function checkReorganisation(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { network } = session.config
 	const { checkpoint, settled } = session
@@ -153,10 +151,7 @@ async function lookAtNewBlocks(session: PollSession, ports: PollPorts, signal: A
 	await scan(session, { span: fresh, stepOf: (last) => ({ checkpoint: last }) }, ports, signal)
 }
 
-/**
- * Blocks that had settled before their first look need no second one, unless an earlier block waits for its second
- * look.
- */
+/** Blocks settled before their first look need no second one, unless an earlier block waits for its own. */
 function settledUnseen({ head, config, settled, checkpoint, target }: PollSession): Span | null {
 	const settleTarget = settleTargetOf(head, config.network)
 	if (settled.number !== checkpoint.number || settleTarget <= checkpoint.number) return null
@@ -174,10 +169,7 @@ function expectNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSi
 	ports.chain.expect(span, withCode(addressesOf(config.watches, state), session, ports), signal)
 }
 
-/**
- * Resolves to the failure. It waits for a part that the auditor must judge first. It delays neither new blocks nor
- * backfills.
- */
+/** Resolves to the failure. Waits for a part that the auditor must judge; delays no new blocks or backfills. */
 async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<Unread | null> {
 	const settleTarget = settleTargetOf(session.head, session.config.network)
 	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number

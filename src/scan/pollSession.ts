@@ -111,10 +111,7 @@ async function knownState(network: Network, ports: PollPorts): Promise<NetworkSt
 	return known
 }
 
-/**
- * Creates the state of a new network. Its checkpoint is the target, so nothing earlier is announced except by
- * `from_block`. The traces of `head` must have been read.
- */
+/** The state of a new network, at the target: only `from_block` announces earlier ones. `head`'s traces were read. */
 async function beginState(
 	{ network, watches }: PollConfig,
 	head: Head,
@@ -379,7 +376,6 @@ export function auditAfter(
 	return { taken, signed: [...left, ...signs], ...queues }
 }
 
-/** The number and hash of a block. */
 export function refOf({ number, hash }: BlockRef): BlockRef {
 	return { number, hash }
 }

@@ -39,10 +39,7 @@ const MOST_MS = 4_000
 /** The balances after the last part of a backfill; its addresses are the same list until it ends. */
 const closings = new WeakMap<readonly Address[], { readonly hash: string; readonly balances: Balances }>()
 
-/**
- * What balances must prove of a part that was looked at. Where books are kept, they prove new blocks; where none are,
- * nothing proves what an address filter gave.
- */
+/** What balances must prove of a part. Books prove new blocks; without them nothing proves an address filter. */
 export function toProve(
 	part: Part,
 	{ job, isSecondLook }: { readonly job: Backfill | undefined; readonly isSecondLook: boolean },

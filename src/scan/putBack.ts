@@ -32,10 +32,7 @@ interface Noticed {
 }
 const noticed = new WeakMap<Chain, Noticed>()
 
-/**
- * Puts the checkpoint back if every endpoint's head is below it, and announces that. Otherwise changes nothing. Throws
- * RpcError.
- */
+/** Puts the checkpoint back if every endpoint's head is below it, and announces that. Throws RpcError. */
 export async function putBackFalseCheckpoint(
 	session: PollSession,
 	ports: PollPorts,

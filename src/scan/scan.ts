@@ -30,10 +30,7 @@ export interface Scan {
 	readonly job?: Backfill
 }
 
-/**
- * Reads a span and looks at each part of it; its announcements are committed together with the step. A block that no
- * source gives becomes a gap after repeated tries.
- */
+/** Commits each part's announcements with its step. A block that no source gives becomes a gap after retries. */
 export async function scan(
 	session: PollSession,
 	{ span, stepOf, job }: Scan,
@@ -147,10 +144,7 @@ async function takePart(
 /** The errors with which endpoints answer requests for a block that does not exist. */
 const asOfNoBlock: ReadonlySet<RpcErrorKind> = new Set(['no-data', 'unsettled', 'malformed', 'server', 'bad-params'])
 
-/**
- * Whether a walk over new blocks failed because no endpoint has a block at the claimed head. The newest block that an
- * endpoint shows then becomes the head of this poll, and the poll continues.
- */
+/** Whether no endpoint has a block at the claimed head; the newest shown block then becomes the poll's head. */
 async function endsEarlier(
 	session: PollSession,
 	{ kind }: RpcError,

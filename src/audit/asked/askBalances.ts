@@ -19,10 +19,7 @@ export interface AskedBalances {
 		/** Movements since the previous block in this list. */
 		readonly movements: ReadonlyMap<Address, Movement>
 	}[]
-	/**
-	 * Balances before the part, of addresses without a book: touched addresses, and due ones if they are few or have a
-	 * threshold.
-	 */
+	/** Before the part, of addresses without a book: touched ones, and due ones if few or with a threshold. */
 	readonly openings: Balances
 	/** All movements of the part, by block. */
 	readonly all: Movements
@@ -40,10 +37,7 @@ export interface Closing {
 	readonly kept: AddressSet
 }
 
-/**
- * Asks for the balance of each touched watch after each block that touches it, and of each due watch after the last
- * block.
- */
+/** Balances of touched watches after each touching block, and of due watches after the last block. */
 export async function askBalances(
 	part: Part,
 	{ movements, draft, due, limited, closeAt, kept }: Closing,

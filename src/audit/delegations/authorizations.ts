@@ -26,10 +26,7 @@ export interface SignedBlock {
 /** Transactions are read only of blocks at most this far from the head, in parts of at most this length. */
 const NEAR_BLOCKS = 16n
 
-/**
- * The blocks of a part whose authorisations are to be read; decided when the part is scanned. `awaitsCode`: whether a
- * watch without code asks what rules it.
- */
+/** Blocks whose authorisations are to be read. `awaitsCode`: a watch without code asks what rules it. */
 export function blocksToAsk(
 	{ span, last, blocks }: Part,
 	head: bigint,

@@ -3,18 +3,12 @@ import type { Accounts } from '../../model/books.js'
 import type { Block } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 
-/**
- * With more watches, codes are not compared. The limit is ten requests of 2,000 addresses before the block, and ten
- * after.
- */
+/** With more watches codes are not compared: that is ten requests of 2,000 before the block, and ten after. */
 const MOST_WATCHES = 20_000
 /** If no request for many codes is possible, each address is asked for alone, up to this many. */
 const MOST_ALONE = 50
 
-/**
- * The addresses whose code a block changed, by comparing the code before and after it. Null if that is not possible:
- * there are too many addresses, the network is private, or no endpoint tells the code.
- */
+/** Addresses whose code a block changed. Null: too many, a private network, or no endpoint tells the code. */
 export async function changedCodes(
 	block: Block,
 	addresses: readonly Address[],

@@ -66,9 +66,7 @@ interface Given {
 	readonly postings: readonly Posting[] | null
 }
 
-/**
- * At most this many blocks wait for lists. More means that they are far from the head, or that no endpoint gives lists.
- */
+/** At most this many blocks wait for lists; more are far from the head, or no endpoint gives lists. */
 const MOST_WAITING = 512n
 /** Lists read with one part. */
 const MOST_AT_ONCE = 64n
@@ -190,10 +188,7 @@ export function createLateLists({ accounts, chain, clock, log }: LateListsOption
 		}
 	}
 
-	/**
-	 * Reads blocks again and verifies that they are the blocks of the lists and adjoin the part. Throws RpcError
-	 * `unsettled` if not; the next poll handles that.
-	 */
+	/** Reads blocks again; they must be those of the lists and adjoin the part. Throws RpcError `unsettled` if not. */
 	async function readAgain(
 		{ kept, ...span }: Span & { readonly kept: AddressSet },
 		part: Part,

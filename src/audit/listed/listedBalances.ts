@@ -31,10 +31,7 @@ export interface ListedMovements {
 	readonly postings: BlockPostings
 }
 
-/**
- * Balances after each block of the addresses that its list or frames move. An address is left out until its balance is
- * known.
- */
+/** Balances after each block of what its list or frames move; an address is left out until its balance is known. */
 export function listedBalances(
 	part: Part,
 	{ lists, movements, openings, postings }: ListedMovements,

@@ -51,10 +51,7 @@ export function giveBack(draft: BooksDraft, rest: ReadonlyMap<Address, bigint>):
 	}
 }
 
-/**
- * Balances before the part, of books that are closed up to it without a hole in the lists. Moves these books to the
- * block before the part.
- */
+/** Balances before the part, of books closed up to it without a hole; moves these to the block before it. */
 export function openingsOf(
 	draft: BooksDraft,
 	movements: Movements,

@@ -24,7 +24,6 @@ interface Listed {
 	readonly to: bigint
 }
 
-/** The result of the last part. */
 interface Last {
 	readonly hasLists: boolean
 	readonly reason: string | null
@@ -87,10 +86,7 @@ export function createListedState(options: AuditorOptions): StateReader {
 		return known
 	}
 
-	/**
-	 * Closes the books over one run. Returns the contiguous range of blocks whose lists were checked, up to the run's
-	 * end.
-	 */
+	/** Closes the books over one run. Returns the contiguous checked blocks, up to the run's end. */
 	async function closeOver(
 		{ part, lists, postings }: ListedRun & { readonly lists: BlockLists },
 		known: Listed | null,

@@ -45,10 +45,7 @@ interface Wanted {
 	readonly lists: WithdrawalLists
 }
 
-/**
- * Reads the headers between two that are known, with one call for each block: every other way needs the state of old
- * blocks. Throws RpcError.
- */
+/** Reads the headers between two known ones, a call each: other ways need the state of old blocks. Throws RpcError. */
 export async function readBetween(
 	rpc: Rpc,
 	{ from: first, to: last }: Ends,

@@ -84,7 +84,6 @@ export async function orOfBlocks(
 	)
 }
 
-/** The same for blocks that are read whole. */
 export async function readWholeBlocks(
 	rpc: Rpc,
 	whole: ReceiptPlan['whole'],
@@ -133,7 +132,6 @@ export async function withOwnReceipts(
 	return found
 }
 
-/** The receipt of a transaction in this block. */
 export function receiptAt(answers: Answers, txHash: Hash, blockNumber: bigint): unknown {
 	return answers.get(placeOf(txHash, blockNumber)) ?? answers.get(txHash)
 }

@@ -8,10 +8,7 @@ import type { Rpc } from '../rpc/rpc.js'
 export type Tracing = 'trace' | 'debug'
 
 export interface ReceiptNeed {
-	/**
-	 * Whether the receipt must be read. `root`: the transaction's root frame, or null where only frames below it are
-	 * known; then neither party of the root is one of the addresses.
-	 */
+	/** Whether the receipt must be read. `root` null: only frames below it are known, and no party of it is watched. */
 	of(rpc: Rpc, tracing: Tracing, root: Frame | null, addresses: AddressSet): boolean
 	/** A receipt came that agrees with the root. `succeeded`: by the receipt; null where it does not say. */
 	note(rpc: Rpc, tracing: Tracing, root: Frame | undefined, succeeded: boolean | null): void

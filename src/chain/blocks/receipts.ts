@@ -53,7 +53,6 @@ export function feeIn(raw: unknown): Pick<TxTrace, 'fee'> {
 	return payer === null || wei === null ? {} : { fee: { payer, wei } }
 }
 
-/** Joins trees with their receipts, where receipts are needed. */
 export async function withReceipts(
 	rpc: Rpc,
 	hits: readonly Hit[],

@@ -15,12 +15,9 @@ const NEVER_LISTED: readonly number[] = [56, 97, 146, ...OP_STACK]
 
 const WITHOUT_COINS: ReadonlySet<number> = new Set([...PAID_IN_TOKENS, ...NEVER_LISTED])
 
-/**
- * Chains whose headers are known to have the withdrawals root of EIP-4895. Elsewhere a fitting root must be seen first.
- */
+/** Chains known to have the withdrawals root of EIP-4895; elsewhere a fitting root must be seen first. */
 const ROOTS_FIT = new Set([1, 100, 10_200, 17_000, 560_048, 11_155_111])
 
-/** How a chain pays withdrawals. */
 export interface WithdrawalRules {
 	/** Whether there are withdrawals that are paid in the chain's coin. */
 	readonly areCoins: boolean
@@ -32,14 +29,10 @@ export function withdrawalRulesOf(chainId: number): WithdrawalRules {
 	return { areCoins: !WITHOUT_COINS.has(chainId), rootsFit: ROOTS_FIT.has(chainId) }
 }
 
-/** What is known of a chain's withdrawals. */
 export interface WithdrawalLists extends WithdrawalRules {
 	/** Known, or seen with a list that was not empty. */
 	rootsFit: boolean
-	/**
-	 * Whether a header was seen that has withdrawals, or the root of an empty list, so that other headers may have some:
-	 * then all headers are read, even those that are needed for nothing else.
-	 */
+	/** A header had withdrawals, or the root of an empty list: others may have some, so all headers are read. */
 	mayBePaid: boolean
 }
 
@@ -69,7 +62,6 @@ export function noteWithdrawals(lists: WithdrawalLists, header: Header, endpoint
 
 const GWEI = 10n ** 9n
 
-/** The root by which a header names the withdrawals. */
 export function withdrawalsRootOf(withdrawals: readonly Withdrawal[]): Hash {
 	const encoded = withdrawals.map(({ index, validatorIndex, address, wei }) =>
 		Rlp.fromHex([shortHex(index), shortHex(validatorIndex), address, shortHex(wei / GWEI)], { as: 'Bytes' }),

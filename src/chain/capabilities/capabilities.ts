@@ -63,10 +63,7 @@ export interface Finding {
 export const fine: Finding = { ability: 'yes', why: null }
 export const notAsked: Finding = { ability: 'unknown', why: null }
 
-/**
- * What a method's refusal says about it. Throws the error again if it is about the current load or the connection: then
- * nothing can be learnt now.
- */
+/** What a refusal says about the method. Throws the error again if it is about the current load or the connection. */
 export function findingOf(method: string, error: RpcError): Finding {
 	if (isPassing(error)) throw error
 	const isRefused = ['unsupported', 'auth', 'bad-params'].includes(error.kind)

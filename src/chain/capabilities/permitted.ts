@@ -16,9 +16,7 @@ export function probeSettingOf({ setting, isPrivate }: SourceChoice): ProbeSetti
 	return setting === 'debug_traceBlockByNumber' ? 'whole blocks by debug' : 'whole blocks'
 }
 
-/**
- * The able sources that may be asked, best first. A source that the operator chose is used whatever was seen of it.
- */
+/** The able sources that may be asked, best first. One that the operator chose is used whatever was seen of it. */
 export function permitted(able: readonly SourceName[], { setting, isPrivate }: SourceChoice): readonly SourceName[] {
 	if (setting !== 'auto') return [setting]
 	return able.filter((source) => !isPrivate || source !== 'trace_filter')

@@ -17,20 +17,14 @@ import { blocksNotAsked, probeWholeBlocks } from './probeWholeBlocks.js'
 /** A source that the operator chose is used as it is. */
 export type SourceSetting = 'auto' | SourceName
 
-/**
- * `whole blocks`: no request about addresses or single transactions, not even unrelated ones; `by debug`: by
- * debug_traceBlockByNumber alone.
- */
+/** `whole blocks`: no request about addresses or transactions; `by debug`: by debug_traceBlockByNumber alone. */
 export type ProbeSetting = SourceSetting | 'whole blocks' | 'whole blocks by debug'
 
 export interface ProbeQuestion {
 	readonly setting: ProbeSetting
 	/** The head that the endpoint has just given, on the right chain. Default: it is asked for. */
 	readonly headAnswer?: HeadAnswer | null
-	/**
-	 * Whether a caller waits for the result: then deadlines are short, and what cannot be checked within a few seconds is
-	 * trusted for now. Default: false.
-	 */
+	/** A caller waits: deadlines are short, and what is not checked in seconds is trusted for now. Default: false. */
 	readonly brief?: boolean
 }
 

@@ -7,10 +7,7 @@ import { askOfEach } from './eachBlock.js'
 
 /** Far enough below the head to be settled on most chains, and to be indexed. */
 const BELOW_HEAD = 20n
-/**
- * Distances further below, each 1.5 times the one before, in case the newest blocks are empty: more than a day on most
- * chains.
- */
+/** Further below, each 1.5 times the one before, if the newest blocks are empty: over a day on most chains. */
 const FURTHER = Array.from({ length: 20 }, (_, step) => BigInt(Math.round(30 * 1.5 ** step)))
 /** Most transactions in all probed blocks: some hundreds of kilobytes of traces. */
 const MOST_TRANSACTIONS = 250
@@ -19,10 +16,7 @@ const MOST_BLOCKS = 4
 export interface ProbeBlocks {
 	/** The claimed head, or the newest block that the endpoint shows if it does not show that one. */
 	readonly head: bigint
-	/**
-	 * Blocks with transactions to check a node's answers against each other, the fullest first; none on a chain that is
-	 * too young or too quiet.
-	 */
+	/** Blocks with transactions to check answers by, the fullest first; none on a chain too young or too quiet. */
 	readonly blocks: readonly Header[]
 }
 

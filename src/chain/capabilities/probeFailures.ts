@@ -5,10 +5,7 @@ import type { Rpc } from '../rpc/rpc.js'
 import { readReceipt } from '../wire/wire.js'
 import type { Specimen } from './probeFilter.js'
 
-/**
- * Whether a transaction that failed by its receipt has a root row marked as failed: then rows are trusted about
- * success. False if the probed blocks contain no failed transaction.
- */
+/** Whether a failed transaction has a root row marked as failed. False if the probed blocks hold none that failed. */
 export async function probeFailures(rpc: Rpc, specimens: readonly Specimen[], signal: AbortSignal): Promise<boolean> {
 	const rows = specimens.flatMap((specimen) => specimen.rows)
 	const failed = rows.find(

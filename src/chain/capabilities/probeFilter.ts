@@ -111,10 +111,7 @@ function canariesOf({ rows }: Specimen): Canaries {
 	return { from: list('from'), to: list('to') }
 }
 
-/**
- * Asks without addresses; if nothing comes, a wider range shows what is wrong. Null without a fault, or when the node
- * refuses requests without addresses.
- */
+/** Asks without addresses; a wider range shows what is wrong. Null: no fault, or the node refuses such requests. */
 async function judgeAll(
 	rpc: Rpc,
 	{ block, rows }: Specimen,

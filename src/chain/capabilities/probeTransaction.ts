@@ -9,9 +9,7 @@ import { type Finding, findingOf, fine, notAsked } from './capabilities.js'
 import { askOfEach, askTogether, isOfBlock, soon } from './eachBlock.js'
 import { readRows } from './probeFilter.js'
 
-/**
- * Probes trace_transaction: it is needed to check hits of trace_filter and to draw `explain`, also without trace_block.
- */
+/** Probes trace_transaction: it checks hits of trace_filter, and `explain` draws it, also without trace_block. */
 export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], signal: AbortSignal): Promise<Finding> {
 	const [first, ...others] = firstHashes(blocks)
 	if (first === undefined) return notAsked
@@ -37,7 +35,6 @@ export async function probeTransaction(rpc: Rpc, blocks: readonly Header[], sign
 	}
 }
 
-/** The first transaction of each block. */
 function firstHashes(blocks: readonly Header[]) {
 	return blocks.flatMap((block) => block.txHashes.slice(0, 1).map((txHash) => ({ txHash, block })))
 }

@@ -9,7 +9,6 @@ import { type Capabilities, type Finding, findingOf, findingOfAnswers, fine, not
 import { askOfEach, checkCoverage, checkEach, isOfBlock } from './eachBlock.js'
 import { readRows, type Specimen } from './probeFilter.js'
 
-/** The result of asking for whole blocks of rows. */
 interface BlockFindings {
 	readonly finding: Finding
 	readonly specimens: readonly Specimen[]

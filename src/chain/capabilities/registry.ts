@@ -12,19 +12,11 @@ import { permitted, type SourceChoice } from './permitted.js'
 import { type ProbeSetting, probe } from './probe.js'
 import { createProbeCache, type ProbeCache } from './probeCache.js'
 
-/**
- * Capabilities of each endpoint: probed at its first use, when its client changes, and every 4 hours. Endpoints are
- * identified by their limits, because an Rpc may be wrapped.
- */
+/** Probed at first use, when the client changes, and every 4 hours. Keyed by limits, since an Rpc may be wrapped. */
 export interface CapabilitiesRegistry {
-	/**
-	 * Waits for the first probe, which takes some seconds at most where blocks are costly to trace; waits at most 2 s for
-	 * a repeated one. Throws RpcError when the endpoint cannot be judged now.
-	 */
+	/** Waits for the first probe, and at most 2 s for a later one. Throws RpcError if the endpoint cannot be judged. */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
-	/**
-	 * Starts the first probe ahead of its use. `headAnswer`: the head that the endpoint has just given. Never throws.
-	 */
+	/** Starts the first probe ahead of its use. `headAnswer`: the head that was just given. Never throws. */
 	expect(rpc: Rpc, headAnswer: HeadAnswer, signal: AbortSignal): void
 	/** Null before the first probe. */
 	known(rpc: Rpc): Capabilities | null
@@ -98,9 +90,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 		return entry
 	}
 
-	/**
-	 * One probe at a time for an endpoint. If its first caller gives up, the next one continues from the answers so far.
-	 */
+	/** One probe at a time for an endpoint. If its first caller gives up, the next one continues from the answers. */
 	async function probeOnce(rpc: Rpc, signal: AbortSignal, headAnswer: HeadAnswer | null = null): Promise<Entry> {
 		const { limits } = rpc
 		for (let other = running.get(limits); other !== undefined; other = running.get(limits)) {

@@ -18,10 +18,7 @@ export interface Need {
 	readonly beside?: true
 	/** Endpoints with a lower rank are asked first; among equals, in order of preference. */
 	readonly rank?: (rpc: Rpc) => number
-	/**
-	 * Deadline in ms on each endpoint except the last candidate; a slower endpoint does not count as failing for it
-	 * alone.
-	 */
+	/** In ms, on each endpoint but the last candidate; a slower one does not count as failing for that alone. */
 	readonly soonMs?: number
 	/** A missed deadline does not count against the endpoint. */
 	readonly isMild?: true

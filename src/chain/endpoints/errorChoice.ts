@@ -21,10 +21,7 @@ const order: readonly RpcErrorKind[] = [
 	'auth',
 ]
 
-/**
- * The error to throw. With several errors it has the facts of the most specific one and all messages. `errors` is not
- * empty.
- */
+/** The error to throw: the facts of the most specific one, and all messages. `errors` is not empty. */
 export function mostSpecific(errors: readonly RpcError[]): RpcError {
 	const [first, ...others] = errors.toSorted((a, b) => rank(a) - rank(b))
 	if (first === undefined) throw new RangeError('no error to choose from')

@@ -1,9 +1,7 @@
 import type { Clock } from '../../model/glossary.js'
 import type { Rpc } from '../rpc/rpc.js'
 
-/**
- * Endpoints that are asked after the others for a while: 30 s at first, twice as long each time, at most 10 minutes.
- */
+/** Endpoints that are asked after the others: 30 s at first, twice as long each time, at most 10 minutes. */
 export interface Demotions {
 	note(rpc: Rpc): void
 	forgive(rpc: Rpc): void

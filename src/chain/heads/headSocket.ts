@@ -27,10 +27,7 @@ export interface HeadSocketLimits {
 	readonly answerMs: number
 	/** Interval of pings; the connection is dead if nothing has come before the next ping. */
 	readonly pingEveryMs: number
-	/**
-	 * After this time without a head the subscription is taken to be lost: nodes and gateways forget subscriptions on
-	 * living connections.
-	 */
+	/** After this time without a head the subscription counts as lost: gateways forget some on living connections. */
 	readonly silenceMs: number
 	/** Most messages in 10 s, pings included; above that the connection is closed. */
 	readonly mostMessages: number
@@ -43,10 +40,7 @@ const subscribe = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'eth_subscribe
 /** A header has about 1 KB; some nodes send the transactions' hashes with it. */
 const maxMessageBytes = 1024 * 1024
 
-/**
- * Never resolves. Rejects with RpcError when the connection has ended for any reason, or with the signal's reason; the
- * socket is closed then.
- */
+/** Never resolves. Rejects with RpcError when the connection ended, or with the signal's reason; closes the socket. */
 export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal): Promise<never> {
 	const { url, limits } = options
 	return new Promise((_resolve, reject) => {

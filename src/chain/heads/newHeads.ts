@@ -1,6 +1,4 @@
-/**
- * Follows the heads of one network over WebSocket, so that a block is scanned when it comes and not at the next poll.
- */
+/** Follows the heads of one network over WebSocket: a block is scanned when it comes, not at the next poll. */
 
 import { backoffMs, jittered } from '../../base/waits/backoff.js'
 import { waitMs } from '../../base/waits/wait.js'
@@ -10,14 +8,9 @@ import { type EndpointUrl, readEndpointUrl } from '../rpc/endpointUrl.js'
 import { type HeadSocketLimits, listenForHeads } from './headSocket.js'
 
 export interface FollowOptions {
-	/**
-	 * ws or wss, in order of preference, not empty. Used one at a time: with two, every head would be polled for twice.
-	 */
+	/** ws or wss, in order of preference, not empty. One is used at a time: with two, each head is polled twice. */
 	readonly urls: readonly string[]
-	/**
-	 * Something may be new: heads have come, or may have been missed before the subscription began. It has no arguments,
-	 * because data from the socket is not trusted. Heads that come close together call it once.
-	 */
+	/** Something may be new. Without arguments: data of the socket is not trusted. Heads close together call it once. */
 	readonly onHead: () => void
 	readonly log: Log
 	readonly limits?: Partial<HeadSocketLimits>

@@ -27,9 +27,7 @@ export async function readHead(
 	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
 }
 
-/**
- * Nodes without a tag refuse it in many ways: Nethermind with -39001, geth and Erigon with "finalized block not found".
- */
+/** Nodes without a tag refuse it in many ways: Nethermind -39001, geth and Erigon "finalized block not found". */
 function isAboutTag({ kind, facts }: RpcError): boolean {
 	return (
 		kind === 'no-data' ||

@@ -1,7 +1,4 @@
-/**
- * Keeps calls within the configured rate (`requests_per_second`): those above it wait, first come, first served, but
- * those of the scanner overtake those of the auditor.
- */
+/** Keeps calls within `requests_per_second`: first come, first served; those of the scanner overtake the auditor's. */
 
 import { createLine } from '../../base/waits/line.js'
 import { waitMs } from '../../base/waits/wait.js'

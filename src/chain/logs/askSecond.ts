@@ -17,10 +17,7 @@ export interface AskSecondOptions {
 	readonly clock: Clock
 }
 
-/**
- * Asks another endpoint to confirm what one has given of blocks up to `block`: one that has that block, with another
- * client where there is one. Null where none answers in time.
- */
+/** Asks another endpoint that has block `block` to confirm, of another client if there is one. Null: none in time. */
 export function createAskSecond({ endpoints, rank, clock }: AskSecondOptions) {
 	let restsUntilMs = 0
 	return (first: Rpc, block: bigint, signal: AbortSignal): AskAnother =>

@@ -9,10 +9,7 @@ import type { Log } from './proofs/wireLogs.js'
 /** Deeper than the EVM goes. */
 const DEEPEST = 1_100
 
-/**
- * The path of the frame of each log, in their order; null if the node does not tell, or gives other logs than the
- * receipt has. Throws only if aborted.
- */
+/** Path of the frame of each log, in order; null if the node does not tell, or differs. Throws only if aborted. */
 export async function readLogFrames(
 	rpc: Rpc,
 	txHash: string,

@@ -47,7 +47,6 @@ export interface TokenPart {
 	readonly unproved: readonly UnprovedBlock[]
 }
 
-/** What was read of blocks, and the proofs that it is complete. */
 interface ReadLogs {
 	readonly events: readonly LogEvent[]
 	readonly proofs: LogProofs
@@ -155,10 +154,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		return { addresses, contracts, known, wanted: wanted() }
 	}
 
-	/**
-	 * Reads logs by topics. Each block whose header does not rule out further logs is read whole; each hit in the other
-	 * blocks is checked against its receipt.
-	 */
+	/** By topics. A block whose header does not rule out more logs is read whole, each other hit by its receipt. */
 	async function readByTopics(
 		rpc: Rpc,
 		headers: readonly Header[],

@@ -67,10 +67,7 @@ interface Sending<Call> extends Sender<Call> {
 	readonly isForItsSize: (slice: Slice, error: RpcError, tried: number) => Promise<boolean>
 }
 
-/**
- * Resolves to an answer or an RpcError for each call, in their order. Answers are kept: only failed calls are retried.
- * Throws RpcError when no call was answered, or the signal's reason.
- */
+/** Answers or RpcErrors in the order of the calls. Throws RpcError if no call was answered, or the signal's reason. */
 export async function sendBatches<Call>(
 	calls: readonly Call[],
 	sender: Sender<Call>,

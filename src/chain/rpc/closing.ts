@@ -4,10 +4,7 @@ import { RpcError } from '../../errors.js'
 /** In milliseconds; throws the signal's reason. */
 export type Wait = (ms: number, signal: AbortSignal) => Promise<void>
 
-/**
- * Waits of one endpoint, which end when it is closed: a probe in the background would otherwise retry on a closed
- * endpoint and keep the process alive.
- */
+/** Waits that end when the endpoint is closed: a probe in the background would keep the process alive. */
 export function createClosing(
 	endpoint: string,
 	wait: Wait,

@@ -1,6 +1,4 @@
-/**
- * One HTTP POST to a node, within limits of time and size; redirects are not followed. Errors never contain the URL.
- */
+/** One HTTP POST to a node, within limits of time and size, without redirects. Errors never contain the URL. */
 
 import type { IncomingMessage } from 'node:http'
 import { pipeline } from 'node:stream/promises'
@@ -20,9 +18,7 @@ export interface HttpAnswer {
 	readonly retryAfter: string | null
 }
 
-/**
- * Why there is no answer. The cause is dropped except for its code, because it would contain addresses and headers.
- */
+/** Why there is no answer. Of the cause only the code is kept: it would contain addresses and headers. */
 export class HttpFailure extends Error {
 	override readonly name = 'HttpFailure'
 	readonly kind: 'timeout' | 'network' | 'too-large' | 'malformed'
@@ -34,9 +30,7 @@ export class HttpFailure extends Error {
 }
 
 export interface HttpOptions extends Pick<ConnectionsOptions, 'connections' | 'connectTimeoutMs'> {
-	/**
-	 * For the whole request, from connecting to the last byte. A large answer gets more time while it comes fast enough.
-	 */
+	/** For the whole request, to the last byte. A large answer gets more time while it comes fast enough. */
 	readonly timeoutMs: number
 	/** Limit for the decoded body. */
 	readonly maxBodyBytes: number

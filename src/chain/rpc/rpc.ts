@@ -33,10 +33,7 @@ export interface RpcCall {
 export interface Rpc {
 	/** Host and port only. */
 	readonly endpoint: string
-	/**
-	 * Resolves to `result` as the node sent it, also null, which the caller must interpret. Passing failures are retried
-	 * within the retry policy. Throws RpcError, or the signal's reason when it is aborted.
-	 */
+	/** `result` as the node sent it, also null. Retries within the policy. Throws RpcError, or the signal's reason. */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	/**
 	 * Answers in the order of the calls; a call that failed alone is an RpcError in its place. One HTTP request where the

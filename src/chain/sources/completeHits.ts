@@ -226,10 +226,7 @@ interface Checking extends Pick<Incomplete, 'addresses'> {
 	readonly reading: Reading
 }
 
-/**
- * Filter and tree check each other: the tree must have what the filter gave, and the filter must have given what the
- * tree has for these addresses.
- */
+/** Filter and tree check each other: each must have what the other gives for these addresses. */
 async function checkFilter(
 	tree: ReadRows<Row>,
 	given: ReadonlyMap<string | null, Row>,

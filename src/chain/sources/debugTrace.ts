@@ -50,10 +50,7 @@ export function debugTraceSource(options: DebugTraceOptions): Source {
 	}
 }
 
-/**
- * Reads all blocks of a span. It is a function of its own so that the traces are freed on return; the caller would hold
- * them while it waits for receipts.
- */
+/** A function of its own, so that the traces are freed on return and not held while receipts are awaited. */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
 	{ tracer, mayLack = false }: DebugTraceOptions,
@@ -131,10 +128,7 @@ export interface DebugBlock {
 	readonly hasForeign?: boolean
 }
 
-/**
- * Reads the traces of a block: `[{txHash, result}]`, without txHash on older nodes (the place decides then), or without
- * the wrapper (Moonbeam, some forks of Avalanche).
- */
+/** `[{txHash, result}]`, without txHash on older nodes (by place), or bare (Moonbeam, some forks of Avalanche). */
 export async function readDebugBlock(raw: unknown, block: Header, reading: DebugReading): Promise<DebugBlock> {
 	// A node may have no traces yet of a block that it has just received.
 	if (raw === null) throw unsettled(reading, `block ${block.number} has no traces yet`)

@@ -14,10 +14,7 @@ interface HitBlock {
 	readonly addresses: AddressSet
 }
 
-/**
- * Completes what an address filter found in one block by the whole block (`raw`, the answer to `trace_block`). The two
- * check each other: the filter must have given what the block has for these addresses, and the reverse.
- */
+/** Completes what a filter found in a block by the whole block (`raw`: of `trace_block`). The two check each other. */
 export async function completeByBlock(
 	rpc: Rpc,
 	raw: unknown,

@@ -1,7 +1,4 @@
-/**
- * An address filter cannot prove that its answer is complete. So a few blocks of each span that a filter gave are read
- * whole and compared with it.
- */
+/** A filter cannot prove its answer complete, so a few blocks of each span are read whole and compared with it. */
 
 import { sha256 } from '../../base/sha256.js'
 import { eventsOf } from '../../core/events/events.js'

@@ -7,7 +7,6 @@ import type { Header, Reading } from '../wire/wire.js'
 import { type AskOne, readAlone, type Uncovered } from './askAlone.js'
 import type { ReadRequest, SourceOptions, SourcePart } from './source.js'
 
-/** What a source has read of a span's blocks. */
 export interface ScannedSpan {
 	readonly headers: readonly Header[]
 	readonly hits: readonly Hit[]

@@ -1,6 +1,4 @@
-/**
- * The room holds the sources: how to read a span of blocks, one method per file, behind the interface in this file.
- */
+/** The room holds the sources: how to read a span of blocks, a method per file, behind the interface in this file. */
 
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 import type { Costs } from '../blocks/costs.js'

@@ -33,10 +33,7 @@ export function traceBlockSource(options: SourceOptions): Source {
 	}
 }
 
-/**
- * Reads all blocks of a span. It is a function of its own so that the rows are freed on return; the caller would hold
- * them while it waits for receipts.
- */
+/** A function of its own, so that the rows are freed on return and not held while receipts are awaited. */
 async function scanSpan(
 	{ rpc, span, addresses, last }: ReadRequest,
 	{ mayLack = false }: SourceOptions,

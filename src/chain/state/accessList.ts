@@ -33,10 +33,7 @@ interface Change {
 	readonly value: bigint
 }
 
-/**
- * What the block changes. Throws RpcError: `malformed` where the list does not make the header's hash, `no-data` where
- * the endpoint has none.
- */
+/** What the block changes. Throws RpcError: `malformed` if it makes another hash than the header, `no-data`. */
 export async function readAccessList(rpc: Rpc, block: Block, signal: AbortSignal): Promise<BlockChanges> {
 	const reading: Reading = { endpoint: rpc.endpoint, method: ACCESS_LIST_METHOD }
 	const raw = await rpc.call(ACCESS_LIST_METHOD, [block.hash], signal)

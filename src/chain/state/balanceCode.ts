@@ -18,10 +18,7 @@ const CODE = eachAddress(
 	].join(''),
 )
 
-/**
- * Gas for each address: a cold BALANCE is 2,600, 3,000 with EIP-8038; its bytes cost up to 1,280 (EIP-7976); the rest
- * is the loop.
- */
+/** For each address: a cold BALANCE 2,600 (3,000 by EIP-8038), its bytes up to 1,280 (EIP-7976), the loop. */
 const GAS_EACH = 5_000n
 const GAS_FIXED = 100_000n
 

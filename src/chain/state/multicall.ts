@@ -12,10 +12,7 @@ const MULTICALL3: Address = '0xca11bde05977b3631167028862be2a173976ca11'
 const AGGREGATE = '252dba42'
 const GET_BALANCE = '4d2301cc'
 
-/**
- * Gas for each address: its 192 bytes cost up to 12,300 (EIP-7976), a cold BALANCE 2,600 to 3,000, the call to itself
- * and the copying some 2,000.
- */
+/** For each: its 192 bytes up to 12,300 (EIP-7976), a cold BALANCE 2,600 to 3,000, the call and copying 2,000. */
 const GAS_EACH = 20_000n
 const GAS_FIXED = 200_000n
 

@@ -35,10 +35,7 @@ export interface PostingRules {
 	readonly isPrivate: boolean
 }
 
-/**
- * All postings for these addresses in exactly this block. Throws RpcError; `no-data` where the rules of fees are not
- * known.
- */
+/** All postings for these addresses in this block. Throws RpcError; `no-data` where the rules of fees are not known. */
 export async function readPostings(
 	rpc: Rpc,
 	{ chainId, isPrivate }: PostingRules,

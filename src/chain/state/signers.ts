@@ -74,10 +74,7 @@ export function createSigners(recover?: Recover): Signers {
 	}
 }
 
-/**
- * The curve, and the word lists of all languages that come with it (4 MB), are loaded when the first signer is
- * recovered; most processes never need them.
- */
+/** The curve, and 4 MB of word lists with it, are loaded for the first signer; most processes never need them. */
 async function loaded(): Promise<Recover> {
 	const [Authorization, Secp256k1] = await Promise.all([import('ox/Authorization'), import('ox/Secp256k1')])
 	return ({ to, chainId, nonce, r, s, yParity }) => {

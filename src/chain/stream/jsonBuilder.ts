@@ -1,7 +1,4 @@
-/**
- * Builds objects and lists while their JSON arrives, without what the shape leaves out, in as little memory as
- * possible.
- */
+/** Builds objects and lists while their JSON arrives, without what the shape leaves out, in little memory. */
 
 import { cutInput } from '../../core/events/inputs.js'
 import { broken } from './jsonFault.js'

@@ -7,10 +7,7 @@ const tries = 8
 
 type Members = Readonly<Record<string, unknown>>
 
-/**
- * Returns an earlier object that is equal, if it is still remembered; else the one given. `mark` must be equal for the
- * same members in the same order.
- */
+/** An earlier equal object, if still remembered; else the one given. `mark`: equal for equal members in order. */
 export function createShared(): (made: Members, mark: number) => Members {
 	let known: (Members | undefined)[] = []
 	let marks = new Int32Array(0)

@@ -1,6 +1,4 @@
-/**
- * Whole numbers from 0 to 2^32 - 1, possibly millions. Beyond the first run (65,536 numbers) growing copies nothing.
- */
+/** Whole numbers from 0 to 2^32 - 1, possibly millions. Beyond the first 65,536, growing copies nothing. */
 export interface NumberColumn {
 	readonly length: number
 	/** 0 beyond its end. */

@@ -1,9 +1,6 @@
 import { createNumberColumn } from './numberColumn.js'
 
-/**
- * Trace addresses. Each mostly begins like the one before, so only the rest is stored: an attacker's calls may be a
- * hundred deep. Fast when they are read in their order, or nearly so.
- */
+/** Trace addresses. Each mostly begins like the one before: only the rest is stored. Fast when read in order. */
 export interface PathColumn {
 	/** Returns how many steps were stored. */
 	push(path: readonly number[]): number

@@ -113,10 +113,7 @@ function tracesWith(calls: CalledFunctions | undefined): { readonly alone: Shape
 
 const usual = tracesWith(undefined)
 
-/**
- * The shape of the answer to calls of these methods. With other methods among them, everything is kept. `calls`: the
- * calls whose inputs are kept.
- */
+/** The shape of the answer to these methods; everything if there are others. `calls`: whose inputs are kept. */
 export function shapeOfAnswer(methods: Iterable<string>, calls?: CalledFunctions): Shape {
 	const names = [...methods]
 	const { alone, mixed } = calls === undefined ? usual : tracesWith(calls)

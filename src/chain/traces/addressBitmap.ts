@@ -48,10 +48,7 @@ async function bitmapOf(addresses: AddressSet): Promise<Bitmap> {
 	return { bits, digits }
 }
 
-/**
- * The last digits as a number. `0` to `9` are codes from 0x30, letters from 0x41 or 0x61, so bit 6 tells letters from
- * digits in either case.
- */
+/** The last digits as a number: bit 6 tells letters (0x41 or 0x61 on) from digits (0x30 on), in either case. */
 function placeOf(text: string, digits: number): number {
 	let place = 0
 	for (let at = length - digits; at < length; at++) {

@@ -117,9 +117,7 @@ export function placeKey({ frame: { type, rewardType, to }, traceAddress }: Row)
 	return rewardType === 'block' ? `${rewardType}:${to}` : null
 }
 
-/**
- * The rows of one transaction as its tree. Throws `malformed` if a row is missing, `unsettled` if the block changed.
- */
+/** The rows of one transaction as its tree. Throws `malformed`: a row is missing; `unsettled`: the block changed. */
 export async function treeOf(
 	rows: ReadRows<Row>,
 	{ txHash, blockHash }: { readonly txHash: Hash; readonly blockHash: Hash },
@@ -141,9 +139,7 @@ export function checkBlock(group: Pick<RowGroup, 'blockHash' | 'blockNumber'>, b
 	throw unsettled(reading, `frames of block ${group.blockNumber} carry another hash than its header`)
 }
 
-/**
- * Places of a block's transactions by hash: a search through the list for each hit would be quadratic in a full block.
- */
+/** Places of a block's transactions by hash: searching the list for each hit would be quadratic. */
 const places = new WeakMap<Header, ReadonlyMap<Hash, number>>()
 
 function placesIn(block: Header): ReadonlyMap<Hash, number> {

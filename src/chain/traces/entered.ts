@@ -28,10 +28,7 @@ export function createEnteredNotes({ logsOf: entered }: Pick<AddressSet, 'logsOf
 	}
 }
 
-/**
- * Whether the frame ran code that may write the storage of its `to`. A frame above it may have failed: reading the
- * contract then shows nothing new.
- */
+/** Whether the frame ran code that may write the storage of its `to`, even under a frame that failed. */
 function mayChange(frame: PlacelessFrame): frame is PlacelessFrame & { readonly to: Address } {
 	const { type, callType, to, error } = frame
 	if (to === null || error !== null) return false

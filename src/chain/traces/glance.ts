@@ -55,10 +55,7 @@ function isSideAsked(party: unknown, isAsked: AddressTest): boolean {
 	return !isAddressLike(party) || isAsked(party)
 }
 
-/**
- * The rule of `partiesOf`, without allocations. A row that cannot be read counts as touching the addresses, so that it
- * is decoded.
- */
+/** The rule of `partiesOf` without allocations. A row that cannot be read counts as touching, and is decoded. */
 function mayTouch({ type, action, result, error }: FormedRow, isAsked: AddressTest): boolean {
 	switch (type) {
 		case 'call':

@@ -175,9 +175,7 @@ function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: A
 	}
 }
 
-/**
- * Any text that is not empty is a failure; nodes use different texts. Throws `malformed` for a value that is no text.
- */
+/** Any text that is not empty is a failure, whatever it says. Throws `malformed` for a value that is no text. */
 export function readError(raw: unknown, where: () => string, reading: Reading): string | null {
 	if (isSuccess(raw)) return null
 	if (typeof raw !== 'string')

@@ -21,9 +21,7 @@ export async function treeOfRows(rows: ReadRows<Placed>, whose: string, reading:
 async function treeInOrder(rows: ReadRows<Placed>, whose: string, reading: Reading): Promise<Tree | null> {
 	const { length } = rows
 	const parents = new Int32Array(length)
-	/**
-	 * By row: the number of children seen, whether their numbers have a gap, and the number of children by its own count.
-	 */
+	/** By row: children seen, whether their numbers have a gap, and the number of children by its own count. */
 	const children = new Uint32Array(length)
 	const gaps = new Uint8Array(length)
 	const said = new Uint32Array(length)

@@ -13,9 +13,7 @@ export interface CreatorOptions {
 	readonly clock: Clock
 }
 
-/**
- * Deadline for the creator, so that no alert waits longer. A node that was slower is not asked again for 10 minutes.
- */
+/** So that no alert waits longer. A node that was slower is not asked again for 10 minutes. */
 const creatorMs = 250
 const restMs = 600_000
 

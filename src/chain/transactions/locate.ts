@@ -109,10 +109,7 @@ export async function headerOnly(rpc: Rpc, span: Span, signal: AbortSignal): Pro
 	return { span, last, blocks: new Map(), transactions: [] }
 }
 
-/**
- * The newest head that some endpoint reports within the span, except its last block: endpoints may claim a higher head
- * that they cannot show. Null where there is none.
- */
+/** The newest reported head within the span, its last block excluded: claims may be higher. Null: there is none. */
 export function headWithin({ from, to }: Span, states: Iterable<{ readonly head: bigint | null }>): bigint | null {
 	let reached: bigint | null = null
 	for (const { head: claimed } of states) {

@@ -38,9 +38,7 @@ export function newTrack(addresses: AddressSet, { from, to }: Span, nowMs: numbe
 	return track
 }
 
-/**
- * A track follows one signal at a time: signals may live as long as the program, and tracks are reused by many walks.
- */
+/** A track follows one signal at a time: signals may live as long as the program, and tracks are reused. */
 export function heed(track: Track, signal: AbortSignal | null): void {
 	if (track.heeds === signal) return
 	track.heeds?.removeEventListener('abort', track.onAbort)

@@ -13,7 +13,6 @@ import type { Rest } from '../matching/flood.js'
 import { type IsCovered, type Match, match, sides } from '../matching/match.js'
 import { alertId, type Repeats } from './alertId.js'
 
-/** What an alert contains besides the event. */
 export interface AlertContext extends Omit<View, 'watch' | 'direction'> {
 	readonly block: Block
 	readonly finality: Finality
@@ -62,7 +61,6 @@ export function alertOf({ event, watch, direction, receivers }: Match<Happened>,
 	return { type: `alert.${event.kind}`, data, receivers }
 }
 
-/** What the alerts of a finding contain besides the finding. */
 export interface FindingContext
 	extends Pick<AlertContext, 'network' | 'watches' | 'checksum' | 'detectedAtMs' | 'repeats'> {
 	readonly isCovered: IsCovered

@@ -21,9 +21,7 @@ export interface ExplainContext {
 	readonly code?: CodeKnowledge
 }
 
-/** One frame of a drawn call tree. */
 export interface ExplainedFrame {
-	/** Its path. */
 	readonly traceAddress: readonly number[]
 	/** Lines of the tree before the frame. */
 	readonly branch: string

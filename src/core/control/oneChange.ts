@@ -30,10 +30,7 @@ export function withoutAnnounced<E extends ControlChanged>(
 	return { news, confirmed: [...confirmed.values()] }
 }
 
-/**
- * Which events tell a change that storage announced before: an event may be found late. They are not reported, and
- * confirm that announcement.
- */
+/** Which events tell a change that storage announced before: they confirm it and are not reported. */
 export function withoutWitnessed(
 	events: readonly ControlChanged[],
 	announcements: ReadonlyMap<string, Announcement>,

@@ -39,7 +39,6 @@ export function isCheaperWhole(trees: number, rows: number | null): boolean {
 	return trees > costOfBlock(rows)
 }
 
-/** The requests needed for one span. */
 export interface SpanQuestion {
 	readonly blocks: number
 	/** Number of address lists in a request. */
@@ -50,9 +49,7 @@ export interface SpanQuestion {
 	readonly readsHeaders: boolean
 }
 
-/**
- * Each list beyond the first makes the node pass over the span again, which costs as much as this many whole blocks.
- */
+/** Each further list makes the node pass over the span again, which costs as much as this many whole blocks. */
 const BLOCKS_PER_PASS = 16
 
 /** Whether reading each block of a span whole costs less than lists plus completing what the lists find. */
@@ -72,18 +69,12 @@ export function areBlocksCheaper(
 /** Most blocks of one part that are drawn and read whole, among those whose header does not exclude another log. */
 const DRAWN = 16
 
-/**
- * How many blocks are proved by their receipts: all, unless a second endpoint gave the same logs; each then costs as
- * much as near the head.
- */
+/** All, unless a second endpoint gave the same logs; each then costs as much as near the head. */
 export function mostProvedOf(hasWitness: boolean): number {
 	return hasWitness ? DRAWN : Number.POSITIVE_INFINITY
 }
 
-/**
- * Whether reading all receipts of a block costs less than reading the needed ones. A receipt costs as much as one or
- * two rows.
- */
+/** Whether all receipts of a block cost less than the needed ones. A receipt costs as much as one or two rows. */
 export function areReceiptsCheaperTogether(needed: number, transactions: number): boolean {
 	return needed > 1 + (2 * transactions) / ROWS_PER_CALL
 }

@@ -32,10 +32,7 @@ export interface ControlRow extends Values {
 	readonly topic: Hash
 	readonly change: ControlChange
 	readonly action: ControlAction
-	/**
-	 * Which arguments are indexed (`i`) and which stand in the data (`d`); several where versions differ. The number of
-	 * topics decides between them.
-	 */
+	/** Which arguments are indexed (`i`) or data (`d`); several where versions differ: the number of topics decides. */
 	readonly forms: readonly string[]
 }
 

@@ -30,10 +30,7 @@ export interface Verdict {
 	readonly counts: boolean
 }
 
-/**
- * Judges each frame of a transaction. A node marks a failure only on the frame that failed, and its children look like
- * successes, so every frame is checked against all of its ancestors. Linear in the length of the trace addresses.
- */
+/** Judges each frame with all its ancestors: nodes mark only the frame that failed. Linear in the paths' length. */
 export function judge(tx: TxTrace): readonly Verdict[] {
 	return [...verdictsOf(tx)]
 }
@@ -57,9 +54,7 @@ function mapOf(frames: readonly Frame[]): PathMap<Frame> | null {
 	return map
 }
 
-/**
- * Whether a frame would count if all frames above it succeeded; a frame that cannot count needs no further requests.
- */
+/** Whether a frame would count if all frames above it succeeded; else it needs no further requests. */
 export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
 	const reason = frame.error === null ? ownReason(frame) : 'failed'
 	return reason === 'moved' || reason === 'created'

@@ -17,9 +17,7 @@ export interface TransactionEvents {
 	readonly events: readonly SeenEvent[]
 }
 
-/**
- * All events that a part shows, of every address, in the order of the chain. Those of a header come last in its block.
- */
+/** All events of a part, of every address, in the order of the chain. Those of a header come last in its block. */
 export function* eventsByTransaction(part: Shown): Generator<TransactionEvents> {
 	const headers = [...part.blocks.values()]
 		.filter(({ withdrawals = [] }) => withdrawals.length > 0)

@@ -1,9 +1,6 @@
 import type { Address } from '../../model/glossary.js'
 
-/**
- * Contracts whose logs report movements of the chain's own coin, which frames already show. Sources: docs/nodes.md,
- * "The coin as a token".
- */
+/** Contracts whose logs report the chain's own coin, which frames show (docs/nodes.md, "The coin as a token"). */
 const EVERYWHERE: ReadonlySet<Address> = new Set<Address>([
 	// EIP-7708: system logs of every movement of coins.
 	'0xfffffffffffffffffffffffffffffffffffffffe',

@@ -145,9 +145,7 @@ function singleIn({ topics: [, first, second, third], data }: TxLog): Move | nul
 	return { standard: 'erc1155', ...parties, amountRaw, tokenId }
 }
 
-/**
- * Empty if the lists differ in length or exceed the data. Gives one at a time, since a log may hold a hundred thousand.
- */
+/** Empty if the lists differ in length or exceed the data. One at a time: there may be a hundred thousand. */
 function* batchIn({ topics: [, first, second, third], data }: TxLog): Generator<Move> {
 	const parties = partiesOf(first, second, third)
 	const [ids, amounts] = [listAt(data, 0), listAt(data, 1)]
@@ -196,9 +194,7 @@ function addressAt(data: Hex, word: number): Address | null {
 	return digits === null ? null : addressOf(`0x${digits}`)
 }
 
-/**
- * Finds a list whose offset is in the given word: its first word and its length, all within the data; otherwise null.
- */
+/** A list whose offset is in the given word: its first word and its length, all within the data; else null. */
 function listAt(data: Hex, word: number): { readonly start: number; readonly length: number } | null {
 	const words = BigInt(Math.floor((data.length - 2) / 64))
 	const place = wordAt(data, word)

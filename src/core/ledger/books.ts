@@ -184,10 +184,7 @@ export function closedAt(block: bigint, balanceWei: bigint, code?: string | null
 	return { block, balanceWei, movedWei: 0n, ...(code !== undefined && { code }), movedAt }
 }
 
-/**
- * Adds a movement to the book for a later closing: its blocks, up to `block`, were scanned while no balance could be
- * requested.
- */
+/** Adds a movement for a later closing: its blocks, up to `block`, were scanned without a balance. */
 export function deferred(book: Book, movement: Movement, block: bigint): Book {
 	if (movement === still) return book
 	const [sum = 0n] = sumsOf(movement)
@@ -196,10 +193,7 @@ export function deferred(book: Book, movement: Movement, block: bigint): Book {
 	return { ...book, movedWei: book.movedWei + sum, ...later }
 }
 
-/**
- * The book as it stood at `block`, an earlier one; null if that is not known, since the address moved later. What it
- * deferred came before.
- */
+/** The book at an earlier block; null: not known, since the address moved later. What it deferred came before. */
 export function setBack(book: Book, block: bigint): Book | null {
 	if (book.movedAt === undefined || book.movedAt > block) return null
 	return book.block > block ? { ...book, block } : book

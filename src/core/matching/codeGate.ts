@@ -8,10 +8,7 @@ import { placedCode } from '../events/placedCode.js'
 
 /** Of one network. What it knows of constants is lost at a restart, and found anew. */
 export interface CodeGate extends LentCode {
-	/**
-	 * Takes the watches and contracts of this moment. `isCodeFixed`: code cannot be replaced any more (EIP-6780), but
-	 * by a delegation.
-	 */
+	/** Takes what is watched now. `isCodeFixed`: code cannot be replaced any more (EIP-6780), but by a delegation. */
 	follow(known: GateFacts): void
 	/** The code stands as a constant in ordinary code of the contract. */
 	noteConstant(contract: Address, code: Address): void

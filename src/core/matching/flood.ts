@@ -15,10 +15,7 @@ const mostUnknown = 100
 /** Most contracts named in the last alert, of those with transfers that get no alert. */
 const mostNamed = 20
 
-/**
- * Most alerts in a block of calls of one function of a watch, successful and failed ones apart, and of changes of
- * control that one event reports.
- */
+/** In a block: calls of one function of a watch, by success, and changes of control that one event reports. */
 const mostAlike = 20
 
 export type Rest = RestOfTokens | RestOfAlike

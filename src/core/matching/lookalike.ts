@@ -90,10 +90,7 @@ const MOST_LISTS = 1_000
 
 export type Payees = ReadonlyMap<Address, readonly Payee[]>
 
-/**
- * Adds a payee as the latest of its kind; null if nothing changes. Payees from the watch's own transactions come last;
- * payees from transactions of others never displace them, in any watch.
- */
+/** Adds a payee as the latest of its kind; null: no change. Those of others' transactions never displace its own. */
 export function withPayee(all: Payees, watch: Address, payee: Payee): readonly Payee[] | null {
 	const before = all.get(watch) ?? []
 	const known = before.find(({ address }) => address === payee.address)

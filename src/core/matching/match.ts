@@ -20,10 +20,7 @@ export interface Match<E extends Happened = ChainEvent> {
 /** Whether a watch, with or without `from_block`, gets alerts of this block, according to its coverage. */
 export type IsCovered = (watch: Watch, blockNumber: bigint) => boolean
 
-/**
- * The matches of these events, in the order of the events, then sender before recipient, then in the order of the
- * watchlists. Takes one hash lookup per address of an event, regardless of the number of watches.
- */
+/** In the order of events, sender before recipient, then of the watchlists. One look-up per address of an event. */
 export function match<E extends Happened>(
 	events: readonly E[],
 	index: WatchIndex,

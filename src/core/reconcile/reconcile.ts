@@ -38,10 +38,7 @@ export interface News {
 export interface Difference {
 	/** Events to announce, with their revisions. */
 	readonly news: readonly News[]
-	/**
-	 * Announced events that are no longer on chain, or differ from the announcement. They are sent before `news` with the
-	 * same id. Status and revision are those of the retraction.
-	 */
+	/** On chain no more, or different; sent before `news` with the same id. Status and revision are the retraction's. */
 	readonly retracted: readonly Announcement[]
 	/** Announcements to store: new, retracted, or moved to another block. */
 	readonly announcements: readonly Announcement[]
@@ -51,10 +48,7 @@ export interface Difference {
 
 export const noDifference: Difference = { news: [], retracted: [], announcements: [] }
 
-/**
- * Returns the questions that must be answered before `reconcile` can judge the announcements of the span that the look
- * did not show.
- */
+/** The questions to be answered before `reconcile` can judge announcements that the look did not show. */
 export function* openQuestions(
 	announcements: ReadonlyMap<string, Announcement>,
 	sight: Omit<Sight, 'alerts'>,

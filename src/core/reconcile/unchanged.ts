@@ -2,10 +2,7 @@ import type { Announcement } from '../../model/state.js'
 
 type Announcements = ReadonlyMap<string, Announcement>
 
-/**
- * Whether a judgement of announcements still holds: between the two states, none of those that it depends on changed,
- * and none that it changes. A forgotten announcement did not change.
- */
+/** Whether nothing that a judgement depends on or changes was changed meanwhile; forgotten ones did not change. */
 export function isUnchanged(
 	before: Announcements,
 	now: Announcements,

@@ -71,10 +71,7 @@ interface WatchQueue {
 	isStopped: boolean
 }
 
-/**
- * Judges the queued transactions, those of one watch in order. The watches take turns and do not wait for each other:
- * a stranger can make one of them run code all day.
- */
+/** Watches take turns, each in order, and do not wait for each other: a stranger can make one run code all day. */
 export async function judgeCodes(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
 	const { code } = ports.audit
 	const queue = (session.state.audit?.ran ?? []).filter((one) => !code.isDone(one))

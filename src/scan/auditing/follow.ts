@@ -149,10 +149,7 @@ async function takeHanded(session: PollSession, ports: Ports, signal: AbortSigna
 /** With more handovers queued than this, the auditor lags behind, and takes in several at once. */
 const FEW_QUEUED = 16
 
-/**
- * How many of the first handovers are taken in together: those too far from the head for a proof; if many are queued,
- * also others.
- */
+/** How many handovers are taken in together: those too far from the head for a proof; if many wait, others too. */
 function adjoining(handed: readonly Handover[], ports: Ports): number {
 	const [first] = handed
 	if (first === undefined) return 0
@@ -223,10 +220,7 @@ async function takeGaps(session: PollSession, ports: Ports, signal: AbortSignal)
 	}
 }
 
-/**
- * Opens the books of new watches at the checkpoint, if the poll found no new block. Otherwise a movement before the
- * next block's closing, however late, would go unnoticed.
- */
+/** Opens the books of new watches at the checkpoint; else a movement before the next closing goes unnoticed. */
 async function openBooks(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
 	const { state, config, head, checkpoint } = session
 	const { auditor, queue } = ports.audit

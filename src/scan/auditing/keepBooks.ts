@@ -102,10 +102,7 @@ async function withAnnounced(
 	return closeAt.size === 0 ? { part, closeAt } : { part: { ...part, blocks }, closeAt }
 }
 
-/**
- * Checks announcements of these blocks that came from the state or from signed authorisations: whether each is still in
- * the chain, and whether this reading explains it.
- */
+/** Checks announcements from the state or from signatures: are they in the chain, does this reading explain them. */
 export async function judgedBy(
 	part: Part,
 	announcements: ReadonlyMap<string, Announcement>,
@@ -164,10 +161,7 @@ export async function withProof(
 	}
 }
 
-/**
- * Keeps the books of addresses whose code must be read again at their block, and defers what the part moves. An address
- * without a book gets none yet.
- */
+/** Keeps books whose code must be read again, and defers what the part moves. No new book is opened. */
 function withOpen(
 	books: Kept['books'],
 	open: ReadonlySet<Address>,

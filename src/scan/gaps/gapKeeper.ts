@@ -18,19 +18,13 @@ export interface GapKeeper {
 		addresses: AddressSet,
 		signal: AbortSignal,
 	): Promise<Part | readonly ClientOutcome[] | null>
-	/**
-	 * The error of a block that timed out even when every source was asked; null if the block may be walked over. A node
-	 * busy with the block answers nothing else, so asking anew at each poll would never get an answer.
-	 */
+	/** The error of a block that timed out with every source; null: walk on. A busy node answers nothing else. */
 	tooLongAt(number: bigint): RpcError | null
 	/** Notes that the walk over this block and all other sources timed out. An earlier request may still be answered. */
 	noteTooLong(number: bigint, error: RpcError): void
 	/** How many blocks to read at once from here, in consecutive requests; null: no limit. */
 	readonly atOnce: (number: bigint) => number | null
-	/**
-	 * Call when a walk failed at one of several blocks, or ended at a gap: the next blocks are read one at a time, then
-	 * in growing numbers.
-	 */
+	/** After a failure among several blocks, or a gap: the next are read one at a time, then in growing numbers. */
 	goCarefully(from: bigint): void
 	/** Notes that these blocks were read without failure. Slow ones do not count: the next are read one at a time too. */
 	cameWell(span: Span): void
@@ -79,10 +73,7 @@ const afterGapMs = 0
 const slowWalkMs = 25_000
 /** How many blocks after a failure are read carefully, since failing blocks are often close together. */
 const carefulBlocks = 128n
-/**
- * Single blocks that must succeed before two are read at once, then four, and further powers of two. Each failure while
- * several are read doubles it.
- */
+/** Single blocks before two are read at once, then four, eight… Each failure among several doubles it. */
 const firstAlone = 4
 /** Once this many blocks were read at once, the limit is lifted. */
 const mostCareful = 64

@@ -17,7 +17,6 @@ import type { Gap } from '../../model/state.js'
 import type { Backfill } from '../../model/watch.js'
 import { advance, type PollPorts, type PollSession, type Step } from '../pollSession.js'
 
-/** A block at which a walk failed. */
 export interface Failed {
 	readonly number: bigint
 	readonly addresses: AddressSet
@@ -146,9 +145,7 @@ async function openGap(session: PollSession, gap: Gap, step: Step, ports: Ports)
 	ports.gaps.keeper.goCarefully(block.number + 1n)
 }
 
-/**
- * Whether the error is about the block. Otherwise it is about the endpoint, and the next request would fail likewise.
- */
+/** Whether the error is about the block, not about the endpoint, where the next request would fail likewise. */
 export function isOfBlock({ kind }: RpcError): boolean {
 	return kind === 'no-data' || kind === 'malformed' || kind === 'unsettled' || kind === 'too-large' || kind === 'server'
 }

@@ -8,10 +8,7 @@ import { addressesOf, look } from '../look/look.js'
 import { addressSet, contextOf } from '../look/lookContext.js'
 import { advance, type PollPorts, type PollSession, write } from '../pollSession.js'
 
-/**
- * Rereads an open gap if one is due; a later poll may process the result. The commit that announces the contents of the
- * gap also closes it.
- */
+/** Rereads an open gap if one is due; a later poll may take the result. The commit of its contents closes it. */
 export async function rereadGap(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	if (ports.gaps === undefined) return
 	await notifyAccepted(session, ports)

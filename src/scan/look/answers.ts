@@ -31,9 +31,7 @@ export async function reconcileWith(
 	return await inSteps(reconcile(announcements, sight, answers, before))
 }
 
-/**
- * Asks until no question is open, since an answer may raise another question. Headers in the part are not asked for.
- */
+/** Asks until no question is open: an answer may raise another. Headers in the part are not asked for. */
 export async function answersTo(
 	announcements: ReadonlyMap<string, Announcement>,
 	sight: Omit<Sight, 'alerts'>,

@@ -6,9 +6,7 @@ import type { Alert } from '../../model/alert.js'
 import type { Part } from '../../model/chain.js'
 import type { LookContext } from './look.js'
 
-/**
- * The alerts of a finding, built from the context of the look at the part. Alerts of blocks before the part are late.
- */
+/** The alerts of a finding, from the context of the look. Alerts of blocks before the part are late. */
 function alertsOfFinding(finding: Finding, part: Part, context: LookContext): readonly Alert[] {
 	const { covered, head } = context
 	return findingAlerts(finding, {

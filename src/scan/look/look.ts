@@ -58,10 +58,7 @@ export interface LookContext {
 	readonly repeats?: Repeats
 }
 
-/**
- * Looks at one part: derives events from frames, logs and headers, matches them to watches, and returns which alerts
- * are new or retracted.
- */
+/** Derives events, matches them to watches, and returns which alerts are new or retracted. */
 export async function look(
 	read: Part,
 	announcements: ReadonlyMap<string, Announcement>,
@@ -200,9 +197,7 @@ function placeOf({ txHash, trace, to }: FrameEvent): string {
 	return `${txHash}:${trace}:${to}`
 }
 
-/**
- * All addresses whose frames are needed: the watched ones, and those of announcements that may have to be retracted.
- */
+/** Addresses whose frames are needed: the watched ones, and those of announcements that may be retracted. */
 export function addressesOf(
 	watches: WatchIndex,
 	{ announcements, contracts }: Pick<NetworkState, 'announcements' | 'contracts'>,

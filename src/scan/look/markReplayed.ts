@@ -5,10 +5,7 @@ import type { Alert } from '../../model/alert.js'
 import type { Part } from '../../model/chain.js'
 import type { PayeeLedger } from './payees.js'
 
-/**
- * Returns the alerts of a part in their order. An alert is marked if its counterparty imitates a payee that the watch
- * paid earlier.
- */
+/** The alerts of a part, in order; marked if the counterparty imitates a payee that the watch paid earlier. */
 export async function markReplayed(
 	part: Part,
 	alerts: readonly Alert[],

@@ -50,10 +50,7 @@ export function createPayeeLedger(options: PayeeLedgerOptions, signal: AbortSign
 	const changed = new Map<Address, readonly Payee[]>()
 	const contracts = new Map<Address, boolean>()
 
-	/**
-	 * Contracts are not imitated: thousands of vanity contracts share digits. If the node does not know, the address
-	 * counts as no contract.
-	 */
+	/** Contracts are not imitated: thousands of vanity ones share digits. Unknown counts as no contract. */
 	async function isContract(address: Address): Promise<boolean> {
 		const known = contracts.get(address)
 		if (known !== undefined || contracts.size >= MOST_ASKED) return known ?? false

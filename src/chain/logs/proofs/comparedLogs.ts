@@ -23,10 +23,7 @@ interface Whole {
 	readonly events: readonly (TokenEvent | ControlChanged)[]
 }
 
-/**
- * Events in whole blocks that the endpoint left out when it was asked by topics. Throws `unsettled` if it gave a log
- * that the blocks do not have.
- */
+/** Events in whole blocks that the endpoint left out by topics. Throws `unsettled` for a log that the blocks lack. */
 export async function leftOut(
 	{ blocks, events }: Whole,
 	/** May include logs of blocks that were not read whole. */
@@ -64,9 +61,7 @@ function placeOf({ txHash, index }: Log): string {
 	return `${txHash}:${index}`
 }
 
-/**
- * Logs without indexed parties cannot be found by topics; for tokens without decimals, all such logs are asked for.
- */
+/** Topics cannot find logs without indexed parties; for tokens without decimals, all such logs are asked for. */
 function isFoundByTopics({ address, topics }: Log, known: KnownTokens): boolean {
 	return topics.length > 1 || known.get(address)?.decimals === null
 }

@@ -22,9 +22,7 @@ export async function readHitReceipts(
 	/** By hash and block, since two blocks may hold one hash. */
 	const groups = new Map<string, Log[]>()
 	const places = new Map<bigint, ReadonlyMap<Hash, number>>()
-	/**
-	 * Place of a transaction in its block; null: it is not in it. A block may hold thousands of transactions and logs.
-	 */
+	/** Place of a transaction in its block; null: not in it. A block may hold thousands of transactions and logs. */
 	const placeOf = (number: bigint, txHash: Hash): number | null => {
 		let own = places.get(number)
 		if (own === undefined) {

@@ -32,15 +32,12 @@ export type ProveReceipts = (receipts: readonly LogReceipt[], block: Header, rea
 const KNOWN_TYPES: ReadonlySet<bigint> = new Set(
 	[0, 1, 2, 3, 4, ...[100, 101, 102, 104, 105, 106, 120], 123, 126, 127].map(BigInt),
 )
-/**
- * After 8 different blocks that do not make their root, with none in between that does, it is an upgrade and no error.
- */
+/** After 8 different blocks that do not make their root, with none between that does, it is an upgrade. */
 const MANY = 8
 /** What an endpoint contradicts for a minute, in at least 4 readings and none that fits, proves nothing there. */
 const LASTING_MS = 60_000
 const LEAST_REFUSED = 4
 
-/** How well the blooms of an endpoint fit its receipts. */
 interface Blooms {
 	/** A bloom with bits was seen that is exactly that of its logs. */
 	fit: boolean

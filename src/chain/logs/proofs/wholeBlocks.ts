@@ -9,7 +9,6 @@ import { bloomOf } from './bloom.js'
 import { createReceiptProof, type ReceiptProof } from './receiptProof.js'
 import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
 
-/** Reads all logs of blocks without naming an address. */
 export interface WholeBlocks {
 	/**
 	 * The transactions of each block that have logs, in order and complete: checked against the header's root of receipts

@@ -47,10 +47,7 @@ function readLog(raw: unknown, reading: Reading): Log {
 	return { address: emitter, topics: words, data, block: { number, hash: blockHash }, txHash, index }
 }
 
-/**
- * The logs of an answer, each once, ordered by place. In time because an attacker can fill a block with a
- * hundred thousand. Throws as `readLog`.
- */
+/** The logs of an answer, each once, by place; in slices: there may be a hundred thousand. Throws as `readLog`. */
 export async function readLogs(raw: unknown, reading: Reading): Promise<readonly Log[]> {
 	if (!Array.isArray(raw)) throw malformed(reading, `the result is ${raw === null ? 'null' : 'not a list'}`)
 	const logs = new Map<string, Log>()

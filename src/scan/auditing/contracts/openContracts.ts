@@ -38,10 +38,7 @@ export async function openContracts(
 	}
 }
 
-/**
- * Reports the events of contracts that were logged between the block in which they got their code and the first look.
- * What it does not reach, the second look finds.
- */
+/** Reports events between the block in which contracts got code and the first look; the second look finds the rest. */
 async function readOwedLogs(
 	session: PollSession,
 	ports: PollPorts & { readonly audit: AuditPorts },

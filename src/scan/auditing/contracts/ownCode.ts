@@ -3,7 +3,6 @@ import type { Block } from '../../../model/chain.js'
 import type { CodeReader } from '../../../model/contract.js'
 import type { Address, Hash } from '../../../model/glossary.js'
 
-/** A contract whose code hash is another one than at the last reading. */
 export interface OtherCode {
 	readonly address: Address
 	readonly previousHash: Hash
@@ -11,10 +10,7 @@ export interface OtherCode {
 	readonly codeHash: Hash | null
 }
 
-/**
- * The changes of own code to report. Left out are EIP-7702 delegations, set or cleared, which are a kind of their own.
- * Throws RpcError.
- */
+/** Changes of own code to report, without EIP-7702 delegations, a kind of their own. Throws RpcError. */
 export async function ownCodeEvents(
 	others: readonly OtherCode[],
 	block: Block,

@@ -66,7 +66,6 @@ export async function readTouched(session: PollSession, ports: Ports, outer: Abo
 	}
 }
 
-/** Contracts to read after one block. */
 export interface ContractJob {
 	readonly block: BlockRef
 	/** Queued blocks that it answers. */
