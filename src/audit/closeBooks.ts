@@ -75,7 +75,7 @@ const CLOSER_MS = 4_000
 const AT_ONCE = 2_000
 
 /** Tries and time until a passing failure is permanent; fewer for a silent witness, which a finding can do without. */
-const VAIN = { looks: 30, ms: 60_000 }
+const GIVE_UP_AFTER = { looks: 30, ms: 60_000 }
 const UNHEARD = { looks: 10, ms: 60_000 }
 
 /** Reasons shown in the summary of `status`. */
@@ -183,9 +183,12 @@ export async function closeBooks(
 				const scanned = { movements: asked.all, scannedFrom: part.span.from, gaps, feesAreKnown }
 				const reading = { announced, ...(part.endpoint !== undefined && { endpoint: part.endpoint }) }
 				const before = failedLooks.get(address)
-				const isOver = ({ looks: most, ms }: typeof VAIN) =>
+				const isOver = ({ looks: most, ms }: typeof GIVE_UP_AFTER) =>
 					before !== undefined && before.looks >= most && clock() - before.sinceMs >= ms
-				const patience = { mayWait: !isFinal && !isOver(VAIN), isHeardEnough: isFinal || runsOnce || isOver(UNHEARD) }
+				const patience = {
+					mayWait: !isFinal && !isOver(GIVE_UP_AFTER),
+					isHeardEnough: isFinal || runsOnce || isOver(UNHEARD),
+				}
 				const suspect = {
 					address,
 					book,

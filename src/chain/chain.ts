@@ -109,8 +109,8 @@ export function createChain(options: ChainOptions): Chain {
 	const askSecond = createAskSecond({ endpoints, rank: witnesses.rank, clock })
 	const slow = createSlowEndpoints(clock)
 	/** Endpoints that claimed a head which no endpoint could show, or a head below a block that another endpoint has. */
-	const boasters = createDemotions(clock)
-	const rankOf = (rpc: Rpc) => 2 * boasters.rank(rpc) + slow.rank(rpc)
+	const falseHeadClaims = createDemotions(clock)
+	const rankOf = (rpc: Rpc) => 2 * falseHeadClaims.rank(rpc) + slow.rank(rpc)
 	const first = options.walkWait === undefined ? FIRST_BLOCKS : FIRST_BLOCKS_SOON
 	const allowance = (usualMs: number) => (reading ?? newest?.rpc)?.limits.allowance(usualMs) ?? usualMs
 	const prefetching = {
@@ -249,7 +249,7 @@ export function createChain(options: ChainOptions): Chain {
 				return { rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, until) }
 			}
 			// The chain id is asked at the same time; the head counts once that is known.
-			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true, rank: boasters.rank })
+			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true, rank: falseHeadClaims.rank })
 			newest = { rpc, header: answer.latest }
 			const { settle } = options
 			const settledTo = settle === undefined ? null : settleTargetOf(answer, { settle })
@@ -264,7 +264,7 @@ export function createChain(options: ChainOptions): Chain {
 			const heardTo = how === undefined || number < head ? head : number
 			const block = await blockAt(number, heardTo, signal)
 			// The endpoint that gave the head is behind: there is a higher block.
-			if (block !== null && how !== undefined && newest !== null && number > head) boasters.note(newest.rpc)
+			if (block !== null && how !== undefined && newest !== null && number > head) falseHeadClaims.note(newest.rpc)
 			return block && inCoins(withdrawals, block)
 		},
 		async shownHead(claimed, known, signal) {
@@ -282,7 +282,7 @@ export function createChain(options: ChainOptions): Chain {
 					facts,
 					'an endpoint reported a head that it cannot show: the other endpoints are asked first for a while',
 				)
-				boasters.note(rpc)
+				falseHeadClaims.note(rpc)
 				if (options.settle !== undefined) settled.set(rpc, settleTargetOf(shown, { settle: options.settle }))
 			}
 			newest = null

@@ -22,7 +22,7 @@ export const ofAccount = {
 	isOfNow: false,
 	hasDirection: false,
 	content: () => '',
-	contentSaid: () => '',
+	announcedContent: () => '',
 	missing: byHeader,
 	refusal: () => null,
 	own: noFields,

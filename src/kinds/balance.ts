@@ -26,7 +26,7 @@ export const balance: KindRecord<Crossing> = {
 	anchors: [anchors.block],
 	idParts: ({ block, crossed }) => [`${block.number}`, crossed],
 	content: ({ balanceWei }) => `${balanceWei}`,
-	contentSaid: ({ balanceWei }) => `${balanceWei}`,
+	announcedContent: ({ balanceWei }) => `${balanceWei}`,
 	sides: (event) => sideOf(event, event.crossed === 'below' ? 'out' : 'in'),
 	refusal: (event, watch) => (isCrossed(watch, event) ? null : 'threshold'),
 	fields(event, view) {

@@ -34,7 +34,7 @@ export const call: KindRecord<Called> = {
 	seenIn: 'calls',
 	hasDirection: false,
 	content: ({ selector, valueWei, failure }) => contentOf([selector, valueWei, String(failure === null)]),
-	contentSaid: ({ selector, valueWei, success }) => contentOf([selector, valueWei, String(success)]),
+	announcedContent: ({ selector, valueWei, success }) => contentOf([selector, valueWei, String(success)]),
 	// Without `calls`, the frames of the call are not read any more, and its announcement still stands.
 	missing: (entry, missing) => byTransaction(entry, missing, true),
 	sides: ({ contract, from }) => [{ address: contract, direction: from === contract ? 'self' : 'in' }],

@@ -54,7 +54,7 @@ export const code: KindRecord<CodeEvent> = {
 			? [`${block.number}`, 'code']
 			: [foreign.txHash, foreign.traceAddress.length === 0 ? 'root' : foreign.traceAddress.join('_')],
 	content: ({ foreign, own }) => contentOf([foreign?.code ?? own?.codeHash]),
-	contentSaid: ({ codeAddress, codeHash, ownCode }) => contentOf([ownCode === true ? codeHash : codeAddress]),
+	announcedContent: ({ codeAddress, codeHash, ownCode }) => contentOf([ownCode === true ? codeHash : codeAddress]),
 	missing(entry, missing) {
 		const now = replacement(entry, missing)
 		if (now === 'here' || !('is' in now)) return now

@@ -29,7 +29,7 @@ export const control: KindRecord<ControlChanged> = {
 	// The value before is left out: a later look knows more of it, and it changes with the blocks before.
 	content: ({ change, action, contract, role, previous, current }) =>
 		contentOf([change, action, contract, role, action === 'removed' ? previous : current]),
-	contentSaid: ({ change, action, contract, role, previous, current }) =>
+	announcedContent: ({ change, action, contract, role, previous, current }) =>
 		contentOf([change, action, contract, role, action === 'removed' ? previous : current]),
 	// Logs are read of watches known to have code: a look may miss the event although its log is in the block.
 	missing: (entry, missing) =>

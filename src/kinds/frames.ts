@@ -19,7 +19,7 @@ export const ofFrames = {
 	anchors: [anchors.hash],
 	idParts: ({ txHash, trace }: OfFrame) => [txHash, trace],
 	content: ({ from, to, valueWei }) => contentOf([from, to, valueWei]),
-	contentSaid: ({ from, to, valueWei }) => contentOf([from, to, valueWei]),
+	announcedContent: ({ from, to, valueWei }) => contentOf([from, to, valueWei]),
 	missing: (entry, missing) => byTransaction(entry, missing, entry.proved === true),
 	sides: partiesOf,
 	fields: frameFields,

@@ -48,7 +48,7 @@ export interface KindRecord<E extends Happened = Happened> {
 	/** What the alert depends on besides the id: a transaction mined again may move another amount. */
 	content(event: E): string
 	/** The same content, read from an alert. */
-	contentSaid(data: AlertData): string
+	announcedContent(data: AlertData): string
 
 	/** Whether an announcement still stands if a look at its block did not show its event. */
 	missing(entry: Announcement, missing: Missing): Standing

@@ -55,7 +55,7 @@ export const request: KindRecord<Requested> = {
 	hasDirection: false,
 	content: ({ request: what, sourcePubkey, targetPubkey, amountGwei }) =>
 		contentOf([what, sourcePubkey, targetPubkey, amountGwei]),
-	contentSaid: ({ request: what, sourcePubkey, targetPubkey, amountGwei }) =>
+	announcedContent: ({ request: what, sourcePubkey, targetPubkey, amountGwei }) =>
 		contentOf([what, sourcePubkey, targetPubkey, amountGwei]),
 	sides: ({ from }) => (from === null ? [] : [{ address: from, direction: 'out' }]),
 	refusal: () => null,

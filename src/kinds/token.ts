@@ -23,7 +23,8 @@ export const token: KindRecord<TokenEvent> = {
 	anchors: [anchors.hash],
 	idParts: ({ txHash, trace }) => [txHash, trace],
 	content: ({ from, to, contract, amountRaw, tokenId }) => contentOf([from, to, contract, amountRaw, tokenId]),
-	contentSaid: ({ from, to, token: moved }) => contentOf([from, to, moved?.address, moved?.amountRaw, moved?.tokenId]),
+	announcedContent: ({ from, to, token: moved }) =>
+		contentOf([from, to, moved?.address, moved?.amountRaw, moved?.tokenId]),
 	// Which logs are read depends on the known tokens; a look may miss the event although its log stays in the block.
 	missing: (entry, missing) => byTransaction(entry, missing, true),
 	sides: partiesOf,

@@ -27,7 +27,7 @@ export const withdrawal: KindRecord<Withdrawn> = {
 	idParts: ({ index }) => ['withdrawal', `${index}`],
 	// A replacement block may give the same index another amount.
 	content: ({ wei }) => `${wei}`,
-	contentSaid: ({ valueWei }) => `${valueWei}`,
+	announcedContent: ({ valueWei }) => `${valueWei}`,
 	missing(entry, missing) {
 		const now = replacement(entry, missing)
 		if (now === 'here' || !('is' in now)) return now

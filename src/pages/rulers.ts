@@ -1,6 +1,6 @@
 /** Who rules a watch that has code: the section of its page, and the same in JSON. */
 
-import { type Ruling, whoRulesIt } from '../core/control/whoRulesIt.js'
+import { controllersOf, type Ruling } from '../core/control/controllersOf.js'
 import { changesInWords } from '../kinds/controlText.js'
 import type { Contract } from '../model/contract.js'
 import type { Address } from '../model/glossary.js'
@@ -13,7 +13,7 @@ import type { PageFacts } from './pageData.js'
 export function rulersOf(address: Address, contract: Contract | null, { checksum }: Pick<PageFacts, 'checksum'>) {
 	if (contract === null) return null
 	const spelled = (text: string) => (isAddress(text) ? checksum(text) : text)
-	const rulings = whoRulesIt(address, contract.values).map((one) => ({
+	const rulings = controllersOf(address, contract.values).map((one) => ({
 		...one,
 		contract: checksum(one.contract),
 		value: spelled(one.value),

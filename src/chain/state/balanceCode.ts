@@ -4,7 +4,7 @@
  */
 
 import type { Address } from '../../model/glossary.js'
-import { eachAddress, lentCall, PLACES } from './lentCode.js'
+import { eachAddress, overrideCall, PLACES } from './stateOverride.js'
 
 /**
  * (codehash(it) >> 192 << 192) | balance(it). The second access to an account costs 100 gas. EXTCODEHASH does not
@@ -26,7 +26,7 @@ const GAS_FIXED = 100_000n
 export function balanceCall(addresses: readonly Address[], block: unknown): readonly unknown[] {
 	const data = addresses.map((address) => address.slice(2)).join('')
 	const gas = GAS_FIXED + GAS_EACH * BigInt(addresses.length)
-	return lentCall({ place: PLACES.balances, code: CODE, data, gas }, block)
+	return overrideCall({ place: PLACES.balances, code: CODE, data, gas }, block)
 }
 
 export interface AccountState {

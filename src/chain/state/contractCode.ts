@@ -4,7 +4,7 @@ import * as Keccak from 'ox/Hash'
 import * as Text from 'ox/Hex'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import { hexBytes } from '../wire/wire.js'
-import { eachAddress, lentCall, PLACES } from './lentCode.js'
+import { eachAddress, overrideCall, PLACES } from './stateOverride.js'
 
 const place = PLACES.contracts
 
@@ -30,7 +30,7 @@ export function codeHash(code: Hex): Hash {
 export function hashesCall(addresses: readonly Address[], block: unknown): readonly unknown[] {
 	const data = [...addresses, place].map(digits).join('')
 	const gas = GAS_FIXED + GAS_EACH * BigInt(addresses.length + 1)
-	return lentCall({ place, code: HASHES, data, gas }, block)
+	return overrideCall({ place, code: HASHES, data, gas }, block)
 }
 
 /** In the order of the request, null for an address without code; null unless the code was lent. */
@@ -133,7 +133,7 @@ export function slotsCall(
 		others[address] = { code: reader }
 		gas += slotsGas(common.length + slots.length)
 	}
-	return lentCall({ place, code: SLOTS, data: parts.join(''), gas, others }, block)
+	return overrideCall({ place, code: SLOTS, data: parts.join(''), gas, others }, block)
 }
 
 /** Links of each list, in the order of the request; null unless the answer has exactly these. */
@@ -171,7 +171,7 @@ export interface Getter {
 export function gettersCall(getters: readonly Getter[], block: unknown): readonly unknown[] {
 	const data = getters.map(({ address, selector }) => digits(address) + digits(selector)).join('')
 	const gas = GAS_FIXED + GAS_GETTER * BigInt(getters.length)
-	return lentCall({ place, code: GETTERS, data, gas }, block)
+	return overrideCall({ place, code: GETTERS, data, gas }, block)
 }
 
 /** In the order of the request, null for a call that failed or answered otherwise than one word. */

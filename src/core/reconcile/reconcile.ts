@@ -174,7 +174,7 @@ export function isAnnounced(entry: Announcement): boolean {
 /** Whether an event equals its announcement. */
 export function isAsAnnounced({ alerts: [said], block, proved }: Announcement, event: Happened): boolean {
 	const record = recordOf(event.kind)
-	if (said === undefined || record.contentSaid(said.data) === record.content(event)) return true
+	if (said === undefined || record.announcedContent(said.data) === record.content(event)) return true
 	// What balances proved about a block stands, whatever another endpoint shows; so does what the state showed.
 	const [, place] = record.idParts(event)
 	return (proved === true || seenInOf(event.kind, place) === 'state') && block.hash === event.block.hash

@@ -12,7 +12,7 @@ export const PLACES = {
 	contracts: '0x00000000000000000000000000747261636577a8',
 } as const satisfies Record<string, Address>
 
-export interface LentCall {
+export interface OverrideCall {
 	readonly place: Address
 	readonly code: Hex
 	/** Digits of the call data. */
@@ -24,7 +24,10 @@ export interface LentCall {
 }
 
 /** Parameters of `eth_call`; `block` is a number or an EIP-1898 object. */
-export function lentCall({ place, code, data, gas, others = {} }: LentCall, block: unknown): readonly unknown[] {
+export function overrideCall(
+	{ place, code, data, gas, others = {} }: OverrideCall,
+	block: unknown,
+): readonly unknown[] {
 	return [{ to: place, data: `0x${data}`, gas: hexOf(gas) }, block, { ...others, [place]: { code } }]
 }
 

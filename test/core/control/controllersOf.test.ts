@@ -1,6 +1,6 @@
 // What rules a contract, out of what was read of it.
 import { expect, test } from 'vitest'
-import { whoRulesIt } from '../../../src/core/control/whoRulesIt.js'
+import { controllersOf } from '../../../src/core/control/controllersOf.js'
 import { address } from '../build.js'
 
 const [own, alice, bob, admin] = [address(1), address(0xa11ce), address(0xb0b), address(0xad)]
@@ -11,7 +11,7 @@ test('default: the gravest first, with the contract that holds it and what shows
 		...{ 'governor()': word(7n), 'owner()': alice, [`safe.owner ${bob}`]: bob, [`safe.owner ${alice}`]: alice },
 		...{ implementation: bob, admin, 'admin owner()': alice, 'safe.threshold': word(2n), 'pendingOwner()': address(0) },
 	}
-	const rulings = whoRulesIt(own, values)
+	const rulings = controllersOf(own, values)
 	expect(
 		rulings.map(({ change, place, contract, value, shownBy }) => [change, place, contract, value, shownBy]),
 	).toEqual([
@@ -28,5 +28,5 @@ test('default: the gravest first, with the contract that holds it and what shows
 })
 
 test('default: nothing rules what holds nothing', () => {
-	expect(whoRulesIt(own, {})).toEqual([])
+	expect(controllersOf(own, {})).toEqual([])
 })

@@ -18,7 +18,7 @@ export interface Ruling {
 }
 
 /** What rules a contract, as read after one block, the gravest first. Zero is left out, but of a pause (0 or 1). */
-export function whoRulesIt(address: Address, values: ContractValues): readonly Ruling[] {
+export function controllersOf(address: Address, values: ContractValues): readonly Ruling[] {
 	const found: Ruling[] = []
 	for (const [place, held] of Object.entries(values)) {
 		const { change, shape, slot, member, through } = placeOf(place)
