@@ -19,7 +19,7 @@ import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
 import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
 import { openStore, type StandBy } from '../state/open.js'
-import { openTroubles } from '../state/troubles.js'
+import { troubleBook } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
@@ -84,9 +84,10 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const store = observer === undefined ? clean : noting(clean, observer.noted)
 		closers.add(() => store.close())
 
-		const receiverNames = config.receivers.map(({ name }) => name)
-		const troubles = await openTroubles(config.statePlace, receiverNames, log, store.fence)
-		closers.add(() => troubles.close())
+		const troubles = troubleBook(
+			store,
+			config.receivers.map(({ name }) => name),
+		)
 
 		let current = config.watches
 		const receivers = await Promise.all(config.receivers.map((one) => createReceiver(one, { version, clock })))

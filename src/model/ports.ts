@@ -16,6 +16,7 @@ import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.j
 import type { Address, Hash, Hex } from './glossary.js'
 import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
 import type { TokenBalanceQuestion, TokenEvent, TokenWords } from './token.js'
+import type { Troubles } from './trouble.js'
 
 /** Reads the chain. Every method throws RpcError when no endpoint could answer. */
 export interface Chain {
@@ -124,6 +125,10 @@ export interface Store {
 	drop(ids: readonly string[]): Promise<number>
 	/** Records an operator's mark for open gaps; accepted ones stay accepted. Resolves to the number of gaps found. */
 	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
+	/** What receivers were notified of and has not ended. */
+	troubles(): Troubles
+	/** `change` may be called again, with what others wrote meanwhile. */
+	changeTroubles(change: (before: Troubles) => Troubles): Promise<void>
 	summary(): Promise<StateSummary>
 	/** Number of pending deliveries about a network, by receiver. */
 	waiting(network: string): Promise<ReadonlyMap<string, number>>

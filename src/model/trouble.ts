@@ -1,6 +1,6 @@
 /**
  * Troubles that receivers were notified of and that have not ended yet: incident services keep an incident open until
- * it is resolved. Kept beside the state, so that the next daemon can end what was repaired while no daemon ran.
+ * it is resolved. Kept in the state, so that the next daemon can end what was repaired while no daemon ran.
  */
 
 export type Trouble = NetworkTrouble | UndeliveredTrouble
@@ -48,7 +48,6 @@ export interface TroubleBook {
 	current(): Troubles
 	/** One change after the other. Durable when it resolves. Throws StateError, and then nothing has changed. */
 	change(change: (before: Troubles) => Troubles): Promise<void>
-	close(): Promise<void>
 }
 
 /** Blocks at which a second look or a backfill has been stuck for a minute; these are no gaps. */

@@ -1,15 +1,13 @@
-/**
- * All changes of the state, without any I/O: each function takes a draft and returns the result. Coverage is in
- * `coverageChanges.ts`.
- */
+/** All changes of the state, without any I/O: each function takes a draft and returns the result. */
 
 import { alertsIn } from '../core/outbox/digest.js'
 import { isHeld } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
 import type { Announcement, Commit } from '../model/state.js'
+import type { Troubles } from '../model/trouble.js'
 import { booksOf, noBooks } from './bookShards.js'
-import type { CoverageDoc, CoverageRecord, NetworkRecord, StateDoc, Total } from './document.js'
+import type { HistoryQueue, NetworkRecord, StateDoc, Total } from './document.js'
 import { noCheckpoint } from './document.js'
 import { keepingMarks } from './gapMarks.js'
 import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
@@ -24,6 +22,7 @@ export interface Draft {
 	readonly totals: Map<string, Total>
 	/** Null: no history is kept. */
 	history: HistoryDraft | null
+	troubles: Troubles
 	changed: boolean
 }
 
@@ -33,15 +32,20 @@ export function draftOf(doc: StateDoc, keeping: HistoryKeeping = null): Draft {
 		deliveries: new Map(doc.deliveries),
 		totals: new Map(doc.totals),
 		history: historyDraftOf(doc.history, keeping),
+		troubles: doc.troubles,
 		changed: false,
 	}
+}
+
+/** The state after the changes of a draft; `before`: the history where none is kept. */
+export function docOf({ networks, deliveries, totals, history, troubles }: Draft, before: HistoryQueue): StateDoc {
+	return { networks, deliveries, totals, history: history ?? before, troubles }
 }
 
 /** `added`: number of deliveries added. */
 export function applyCommit(
 	draft: Draft,
 	change: Commit,
-	coverage: CoverageDoc,
 	nowMs: number,
 ): { readonly record: NetworkRecord; readonly added: number } {
 	const before = draft.networks.get(change.network) ?? newRecord(change)
@@ -57,20 +61,18 @@ export function applyCommit(
 	const wished = change.settled ?? before.settled
 	// If a reorganisation goes below the settled block, that block moves back too.
 	const settled = wished.number > checkpoint.number ? checkpoint : wished
-	const seen = change.seen ?? before.seen
-	const audit = change.audit ?? before.audit
 	const record: NetworkRecord = {
-		chainId: before.chainId,
+		...before,
 		checkpoint,
 		settled,
 		announcements: announcementsAfter(before, change),
-		progress: progressAfter(before, change, coverage.get(change.network)),
+		backfills: backfillsAfter(before, change),
 		updatedAtMs: change.checkpoint ? nowMs : before.updatedAtMs,
-		...(seen === undefined ? {} : { seen }),
-		...(audit === undefined ? {} : { audit }),
+		...(change.seen && { seen: change.seen }),
+		...(change.audit && { audit: change.audit }),
 		books: change.books?.size ? booksOf(before.books).after(change.books) : before.books,
 		gaps: changed(before.gaps, keepingMarks(before.gaps, change.gaps)),
-		...payeesAfter(before, change),
+		...(change.payees?.size && { payees: changed(before.payees ?? new Map(), change.payees) }),
 		contracts: changed(before.contracts, change.contracts),
 	}
 	draft.networks.set(change.network, record)
@@ -87,7 +89,8 @@ function newRecord(change: Commit): NetworkRecord {
 		checkpoint,
 		settled: checkpoint,
 		announcements: new Map(),
-		progress: new Map(),
+		covered: new Map(),
+		backfills: [],
 		updatedAtMs: 0,
 		books: noBooks,
 		gaps: new Map(),
@@ -106,11 +109,6 @@ function changed<K, V>(before: ReadonlyMap<K, V>, changes?: ReadonlyMap<K, V | n
 	return after
 }
 
-function payeesAfter({ payees: before }: NetworkRecord, { payees: changes }: Commit): Pick<NetworkRecord, 'payees'> {
-	if (changes === undefined || changes.size === 0) return before === undefined ? {} : { payees: before }
-	return { payees: new Map([...(before ?? []), ...changes]) }
-}
-
 function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecord['announcements'] {
 	const forgetTo = change.forgetTo ?? -1n
 	// Announcements in a gap are kept, because they are compared with the block once it is read.
@@ -123,21 +121,12 @@ function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecor
 	return announcements
 }
 
-function progressAfter(
-	before: NetworkRecord,
-	{ backfill }: Commit,
-	coverage: CoverageRecord | undefined,
-): NetworkRecord['progress'] {
-	const known = new Set(coverage?.backfills.map(({ token }) => token))
-	// The progress of a removed backfill is removed too.
-	const progress = new Map([...before.progress].filter(([token]) => known.has(token)))
-	const token = backfill && coverage?.backfills.find(({ id }) => id === backfill.id)?.token
-	if (backfill && token !== undefined) {
-		const next = backfill.scannedTo + 1n
-		const seen = progress.get(token)
-		progress.set(token, seen !== undefined && seen > next ? seen : next)
-	}
-	return progress
+function backfillsAfter({ backfills }: NetworkRecord, { backfill }: Commit): NetworkRecord['backfills'] {
+	if (backfill === undefined) return backfills
+	const next = backfill.scannedTo + 1n
+	return backfills
+		.map((one) => (one.id === backfill.id && next > one.next ? { ...one, next } : one))
+		.filter((one) => one.next <= one.span.to)
 }
 
 /** Returns the number added; an id that exists already is not added again. */

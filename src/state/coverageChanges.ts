@@ -1,57 +1,58 @@
-/** Changes of the coverage, without any I/O; `changes.ts` has the other changes. */
+/** Changes of coverage and backfills, without any I/O; `changes.ts` has the other changes. */
 
-import { type CoverageTable, coverageTableOf } from '../core/packed/coverageTable.js'
+import { coverageTableOf } from '../core/packed/coverageTable.js'
 import type { Enrolment } from '../model/state.js'
 import type { Backfill } from '../model/watch.js'
-import type { CoverageDoc, CoverageRecord, Definition, GivenDefinition, NetworkRecord } from './document.js'
-import { remaining } from './document.js'
+import type { Draft } from './changes.js'
+import { type BackfillRecord, mustHave, type NetworkRecord } from './document.js'
 
-/** Stored form of an enrolment's backfills; null: unchanged. `newToken` returns a unique text. */
-export function definitionsOf(
-	{ backfills }: Enrolment,
-	before: CoverageRecord | undefined,
-	record: NetworkRecord,
-	newToken: () => string,
-): readonly GivenDefinition[] | null {
-	const live = new Set(remaining(record, before).map(({ id }) => id))
-	const definitions = backfills?.map((backfill): GivenDefinition => {
-		const known = before?.backfills.find(({ id }) => id === backfill.id && live.has(id))
-		if (known === undefined || !continues(backfill, known)) return { ...backfill, token: newToken() }
-		const { addresses, ...rest } = backfill
-		return { ...rest, token: known.token, ...(addresses !== known.addresses && { addresses }) }
-	})
-	return definitions ?? null
+/** An enrolment as it is stored. */
+export interface Enrolled {
+	readonly network: string
+	readonly covered: Enrolment['covered']
+	/** Without addresses: those of the backfill that has this id already. */
+	readonly backfills: readonly (Omit<Backfill, 'addresses'> & Partial<Pick<Backfill, 'addresses'>>)[] | null
 }
 
-/** The coverage after an enrolment; the same object where nothing changes. */
-export function withCovered(
-	coverage: CoverageDoc,
-	network: string,
-	covered: Enrolment['covered'],
-	given: readonly GivenDefinition[] | null,
-): CoverageDoc {
-	if (covered.size === 0 && given === null) return coverage
-	const before = coverage.get(network)
-	const known = new Map(before?.backfills.map(({ token, addresses }) => [token, addresses]))
-	const definitions = given?.map((one): Definition => {
-		const addresses = one.addresses ?? known.get(one.token)
-		if (addresses === undefined) throw new Error('a backfill of no addresses')
-		return { ...one, addresses }
+/** Leaves out addresses that the record has: there may be a million. */
+export function enrolledIn(record: NetworkRecord, network: string, { covered, backfills }: Enrolment): Enrolled {
+	const given = backfills?.map(({ addresses, ...rest }) => {
+		const isKnown = record.backfills.some((known) => known.id === rest.id && known.addresses === addresses)
+		return isKnown ? rest : { ...rest, addresses }
 	})
-	const after = { covered: merged(before?.covered, covered), backfills: definitions ?? before?.backfills ?? [] }
-	return new Map(coverage).set(network, after)
+	return { network, covered, backfills: given ?? null }
+}
+
+export function applyEnrolment(draft: Draft, { network, covered, backfills }: Enrolled): void {
+	const record = mustHave(network, draft.networks.get(network))
+	if (covered.size === 0 && backfills === null) return
+	const after = backfills?.map((one) => continued(one, record)).filter(({ next, span }) => next <= span.to)
+	draft.networks.set(network, {
+		...record,
+		covered: merged(record.covered, covered),
+		backfills: after ?? record.backfills,
+	})
+	draft.changed = true
 }
 
 /** A merged copy; `before` is not modified. */
-function merged(before: CoverageRecord['covered'] | undefined, changed: Enrolment['covered']): CoverageTable {
-	if (before === undefined || before.size === 0) return coverageTableOf(changed)
+function merged(before: NetworkRecord['covered'], changed: Enrolment['covered']): NetworkRecord['covered'] {
+	if (changed.size === 0) return before
+	if (before.size === 0) return coverageTableOf(changed)
 	const table = coverageTableOf(before).copy()
 	for (const [address, one] of changed) table.set(address, one)
 	return table
 }
 
-/** Whether everything scanned so far for the known backfill was scanned for all addresses of this one, too. */
-function continues({ span, addresses }: Backfill, known: Definition): boolean {
-	const scanned = new Set(known.addresses)
-	return span.from >= known.span.from && addresses.every((address) => scanned.has(address))
+/** It continues a backfill of this id if all that was scanned for that one was scanned for its addresses, too. */
+function continued(
+	{ id, span, addresses }: NonNullable<Enrolled['backfills']>[number],
+	{ backfills }: NetworkRecord,
+): BackfillRecord {
+	const known = backfills.find((one) => one.id === id)
+	const wanted = addresses ?? known?.addresses
+	if (wanted === undefined) throw new Error('a backfill of no addresses')
+	const scanned = addresses && new Set(known?.addresses)
+	const continues = known && span.from >= known.span.from && wanted.every((one) => scanned?.has(one) ?? true)
+	return { id, span, addresses: wanted, next: continues && known.next > span.from ? known.next : span.from }
 }

@@ -9,25 +9,13 @@ import { isRefused, saysRefusal } from '../core/outbox/refusals.js'
 import { isReread } from '../core/outbox/retriedDeadLetters.js'
 import { failedAttempts, isAlone, isParked, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
-import type { BookSet } from '../model/books.js'
-import type { BlockRef } from '../model/chain.js'
 import type { Delivery } from '../model/delivery.js'
-import type { Address } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
-import type {
-	Announcement,
-	AuditState,
-	Gap,
-	NetworkState,
-	NetworkSummary,
-	ReceiverSummary,
-	Seen,
-	StateSummary,
-} from '../model/state.js'
+import type { Gap, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
 import type { Troubles } from '../model/trouble.js'
-import type { Backfill, Coverage } from '../model/watch.js'
+import type { Backfill } from '../model/watch.js'
 
-/** Checkpoints, announcements, books and deliveries. */
+/** The whole state. */
 export interface StateDoc {
 	readonly networks: ReadonlyMap<string, NetworkRecord>
 	/** By id, in order of posting; delivered ones are removed. */
@@ -35,6 +23,7 @@ export interface StateDoc {
 	/** By receiver. */
 	readonly totals: ReadonlyMap<string, Total>
 	readonly history: HistoryQueue
+	readonly troubles: Troubles
 }
 
 /**
@@ -48,25 +37,16 @@ export interface HistoryQueue {
 	readonly entries: readonly HistoryEntry[]
 }
 
-/** The stored form of `NetworkState`. Separate, because the progress of backfills is stored by token. */
-export interface NetworkRecord {
-	readonly chainId: number
-	readonly checkpoint: BlockRef
-	readonly settled: BlockRef
-	readonly announcements: ReadonlyMap<string, Announcement>
-	/** Next block of each backfill, by its token. */
-	readonly progress: ReadonlyMap<string, bigint>
-	/** When the checkpoint was last written. */
-	readonly updatedAtMs: number
+/** The stored form of `NetworkState`. */
+export interface NetworkRecord extends Omit<NetworkState, 'backfills' | 'booksSeen' | 'logsSeen'> {
+	/** Finished ones are removed. */
+	readonly backfills: readonly BackfillRecord[]
 	readonly seen?: Seen
-	readonly audit?: AuditState
-	/** By address. */
-	readonly books: BookSet
-	/** By block number. */
-	readonly gaps: ReadonlyMap<bigint, Gap>
-	/** Payees of each watch; absent: none. */
-	readonly payees?: NonNullable<NetworkState['payees']>
-	readonly contracts: NetworkState['contracts']
+}
+
+/** `span`: as it was enrolled; `next`: the block that is scanned next. */
+export interface BackfillRecord extends Backfill {
+	readonly next: bigint
 }
 
 export interface Total {
@@ -74,71 +54,24 @@ export interface Total {
 	readonly lastDeliveredAtMs: number | null
 }
 
-/** Coverage of each address, by network. */
-export type CoverageDoc = ReadonlyMap<string, CoverageRecord>
-
-export interface CoverageRecord {
-	readonly covered: ReadonlyMap<Address, Coverage>
-	readonly backfills: readonly Definition[]
-}
-
-/**
- * A backfill as requested. Its progress is stored under `token`, which is new for each backfill, so that the progress
- * of an earlier backfill with the same id is never used for this one.
- */
-export interface Definition extends Backfill {
-	readonly token: string
-}
-
-/** A definition in a change. Without addresses: those of the backfill that has this token already. */
-export type GivenDefinition = Omit<Definition, 'addresses'> & Partial<Pick<Definition, 'addresses'>>
-
-/** The whole state. */
-export interface Whole {
-	readonly state: StateDoc
-	readonly coverage: CoverageDoc
-	/** Absent: none are known. */
-	readonly troubles?: Troubles
-}
-
-const emptyHistory: HistoryQueue = { next: 1, entries: [] }
 export const emptyState: StateDoc = {
 	networks: new Map(),
 	deliveries: new Map(),
 	totals: new Map(),
-	history: emptyHistory,
-}
-export const emptyCoverage: CoverageDoc = new Map()
-
-/** What remains of each backfill; finished ones are left out. */
-export function remaining(record: NetworkRecord, coverage: CoverageRecord | undefined): readonly Definition[] {
-	return (coverage?.backfills ?? []).flatMap((definition) => {
-		const next = record.progress.get(definition.token) ?? definition.span.from
-		const from = next > definition.span.from ? next : definition.span.from
-		return from > definition.span.to ? [] : [{ ...definition, span: { from, to: definition.span.to } }]
-	})
+	history: { next: 1, entries: [] },
+	troubles: { open: [], timesAccepted: 0 },
 }
 
-function backfills(record: NetworkRecord, coverage: CoverageRecord | undefined): readonly Backfill[] {
-	return remaining(record, coverage).map(({ id, span, addresses }) => ({ id, span, addresses }))
+function remaining({ backfills }: NetworkRecord): readonly Backfill[] {
+	return backfills.map(({ id, span, addresses, next }) => ({ id, span: { from: next, to: span.to }, addresses }))
 }
 
-export function networkState(record: NetworkRecord, coverage: CoverageRecord | undefined): NetworkState {
+export function networkState({ seen, ...record }: NetworkRecord): NetworkState {
 	return {
-		chainId: record.chainId,
-		checkpoint: record.checkpoint,
-		settled: record.settled,
-		announcements: record.announcements,
-		covered: coverage?.covered ?? new Map(),
-		backfills: backfills(record, coverage),
-		updatedAtMs: record.updatedAtMs,
-		...(record.audit && { audit: record.audit }),
-		books: record.books,
-		gaps: record.gaps,
-		...(record.seen?.books && { booksSeen: record.seen.books }),
-		...(record.seen?.logs && { logsSeen: record.seen.logs }),
-		...(record.payees && { payees: record.payees }),
-		contracts: record.contracts,
+		...record,
+		backfills: remaining(record),
+		...(seen?.books && { booksSeen: seen.books }),
+		...(seen?.logs && { logsSeen: seen.logs }),
 	}
 }
 
@@ -146,14 +79,14 @@ function openGaps({ gaps }: NetworkRecord): readonly Gap[] {
 	return [...gaps.values()].filter(isOpen).sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
 }
 
-export function summarize(doc: StateDoc, coverage: CoverageDoc): StateSummary {
+export function summarize(doc: StateDoc): StateSummary {
 	const networks = new Map<string, NetworkSummary>()
 	for (const [name, record] of doc.networks) {
 		networks.set(name, {
 			chainId: record.chainId,
 			checkpoint: record.checkpoint,
 			settled: record.settled,
-			backfills: backfills(record, coverage.get(name)),
+			backfills: remaining(record),
 			updatedAtMs: record.updatedAtMs,
 			...(record.seen === undefined ? {} : { seen: record.seen }),
 			gaps: openGaps(record),

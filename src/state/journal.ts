@@ -8,9 +8,9 @@ import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
 import type { Fence, Log } from '../model/ports.js'
-import { type Change, perform, type WholeDraft } from './acts.js'
-import { draftOf } from './changes.js'
-import type { HistoryQueue, Whole } from './document.js'
+import { type Change, perform } from './acts.js'
+import { docOf, draftOf } from './changes.js'
+import type { HistoryQueue, StateDoc } from './document.js'
 import { historyDraftOf } from './historyQueue.js'
 import { decoded } from './records/codec.js'
 
@@ -22,7 +22,7 @@ export interface JournalLine {
 }
 
 export interface Loaded {
-	readonly whole: Whole
+	readonly whole: StateDoc
 	readonly snapshotBytes: number
 	/** Size of the lines since the snapshot. */
 	readonly journalBytes: number
@@ -54,7 +54,7 @@ export interface Journal {
 	 * Writes a snapshot, from which a load starts. `rows`: the snapshot holds a change that no line brings, with these
 	 * rows; null: it holds only what lines have brought. Throws as `append`; then the journal goes on as before.
 	 */
-	compact(whole: Whole, rows: readonly HistoryEntry[] | null): Promise<Compacted>
+	compact(whole: StateDoc, rows: readonly HistoryEntry[] | null): Promise<Compacted>
 	/** Lines that others have written since the last line or load. */
 	behind(): Promise<readonly JournalLine[]>
 	/** Calls `listener` when others have written, and once when another process has taken the right to write. */
@@ -88,12 +88,12 @@ export interface HistoryKeeper {
 export interface Replay {
 	/** Throws for a line that no ledger made. */
 	apply(line: JournalLine): void
-	whole(): Whole
+	whole(): StateDoc
 }
 
-export function replayOn({ state, coverage }: Whole): Replay {
-	const draft: WholeDraft = { ...draftOf(state), coverage }
-	let history: HistoryQueue = state.history
+export function replayOn(before: StateDoc): Replay {
+	const draft = draftOf(before)
+	let { history } = before
 	return {
 		apply({ kept, changes }) {
 			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
@@ -103,15 +103,12 @@ export function replayOn({ state, coverage }: Whole): Replay {
 			}
 			history = draft.history ?? history
 		},
-		whole() {
-			const { networks, deliveries, totals } = draft
-			return { state: { networks, deliveries, totals, history }, coverage: draft.coverage }
-		},
+		whole: () => docOf(draft, history),
 	}
 }
 
 /** The state after these lines. */
-export async function replayed(whole: Whole, lines: readonly JournalLine[]): Promise<Whole> {
+export async function replayed(whole: StateDoc, lines: readonly JournalLine[]): Promise<StateDoc> {
 	const replay = replayOn(whole)
 	for (const line of lines) {
 		replay.apply(line)

@@ -4,9 +4,9 @@
  */
 
 import type { Log } from '../model/ports.js'
-import { type ActName, type Argument, type Change, perform, type Result, type WholeDraft } from './acts.js'
-import { draftOf } from './changes.js'
-import type { Whole } from './document.js'
+import { type ActName, type Argument, type Change, perform, type Result } from './acts.js'
+import { type Draft, docOf, draftOf } from './changes.js'
+import type { StateDoc } from './document.js'
 import type { HistoryKeeping } from './historyQueue.js'
 import { type Journal, type JournalLine, replayed } from './journal.js'
 import { isLarge } from './records/changeSize.js'
@@ -14,12 +14,12 @@ import { encoded } from './records/codec.js'
 
 export interface Ledger {
 	/** The last durable state. */
-	current(): Whole
+	current(): StateDoc
 	/**
 	 * Resolves to the result when the change is durable. `argument` is computed from the state that the change applies
 	 * to, once more when others have changed that state meanwhile.
 	 */
-	change<K extends ActName>(act: K, argument: (now: WholeDraft) => Argument<K>, atMs: number): Promise<Result<K>>
+	change<K extends ActName>(act: K, argument: (now: Draft) => Argument<K>, atMs: number): Promise<Result<K>>
 	/** Takes in what others have written. */
 	catchUp(): Promise<void>
 	/** Resolves when no write is running. */
@@ -37,7 +37,7 @@ export interface LedgerOptions {
 
 const LEAST_JOURNAL_BYTES = 4 << 20
 
-interface LoggedDraft extends WholeDraft {
+interface LoggedDraft extends Draft {
 	/** Effective changes. */
 	readonly done: Change[]
 	readonly kept: number | null
@@ -93,14 +93,13 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 
 	function begin(): LoggedDraft {
 		const keep = keeping()
-		return { ...draftOf(current.state, keep), coverage: current.coverage, done: [], kept: keep?.writtenTo ?? null }
+		return { ...draftOf(current, keep), done: [], kept: keep?.writtenTo ?? null }
 	}
 
 	/** Null when the draft is durable; else what others have written. */
 	async function write(draft: LoggedDraft): Promise<readonly JournalLine[] | null> {
-		const { networks, deliveries, totals, history, coverage, kept, done } = draft
-		const state = { networks, deliveries, totals, history: history ?? current.state.history }
-		const next: Whole = { state, coverage }
+		const { history, kept, done } = draft
+		const next = docOf(draft, current.history)
 		const rows = history?.entries ?? []
 		if (!done.some(isLarge)) {
 			const line = JSON.stringify({ kept, changes: done.map(encoded) } satisfies JournalLine)

@@ -6,7 +6,7 @@ import type { Delivery } from '../model/delivery.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { Fence, Store } from '../model/ports.js'
 import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.js'
-import { type NetworkRecord, summarize, type Whole } from './document.js'
+import { type NetworkRecord, type StateDoc, summarize } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { openFileStore } from './file/fileStore.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
@@ -119,9 +119,9 @@ export interface Peek {
 export async function peek(place: StatePlace): Promise<Peek | null> {
 	const found = await peekWhole(place)
 	if (found === null) return null
-	const { state, coverage } = found.whole
+	const state = found.whole
 	return {
-		summary: summarize(state, coverage),
+		summary: summarize(state),
 		deliveries: [...state.deliveries.values()],
 		// In a database each row is in its place with the change that brings it.
 		history: place.kind === 'folder' ? state.history.entries : [],
@@ -132,7 +132,7 @@ export async function peek(place: StatePlace): Promise<Peek | null> {
 /** As `peek`. `isHeld`: for a database, whether an instance has it. */
 export async function peekWhole(
 	place: StatePlace,
-): Promise<{ readonly whole: Whole; readonly isHeld?: boolean } | null> {
+): Promise<{ readonly whole: StateDoc; readonly isHeld?: boolean } | null> {
 	if (place.kind === 'folder') return await readBeside(place.dir)
 	const { peekPostgres } = await import('./postgres/pgJournal.js')
 	return await peekPostgres(place.url)
@@ -140,7 +140,7 @@ export async function peekWhole(
 
 /** What the daemon remembers of a network, read as by `peek`; undefined where it knows none. Throws StateError. */
 export async function peekNetwork(place: StatePlace, network: string): Promise<NetworkRecord | undefined> {
-	return (await peekWhole(place))?.whole.state.networks.get(network)
+	return (await peekWhole(place))?.whole.networks.get(network)
 }
 
 /** Opens the history for reading while another process may write it. Connects to nothing yet. */

@@ -1,12 +1,12 @@
 /** The store over any journal: the whole state is in memory, and every change becomes durable through the ledger. */
 
-import { randomBytes } from 'node:crypto'
 import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { NetworkState } from '../model/state.js'
-import type { ActName, Argument, Result, WholeDraft } from './acts.js'
-import { definitionsOf } from './coverageChanges.js'
+import type { ActName, Argument, Result } from './acts.js'
+import type { Draft } from './changes.js'
+import { enrolledIn } from './coverageChanges.js'
 import { mustHave, networkState, summarize, waitingOf } from './document.js'
 import type { HistoryKeeper, Journal } from './journal.js'
 import { openLedger } from './ledger.js'
@@ -36,8 +36,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		onForeign: () => announce(1),
 	})
 	journal.watch({ behind: () => ledger.catchUp(), lost: (error) => options.onLost?.(error) })
-	const state = () => ledger.current().state
-	const covered = (network: string) => ledger.current().coverage.get(network)
+	const state = ledger.current
 	if (historyMs !== undefined)
 		history = await journal.keepHistory({ keepMs: historyMs, clock, log, history: () => state().history })
 	const queues = createQueues()
@@ -47,7 +46,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 
 	async function change<K extends ActName>(
 		act: K,
-		argument: Argument<K> | ((now: WholeDraft) => Argument<K>),
+		argument: Argument<K> | ((now: Draft) => Argument<K>),
 	): Promise<Result<K>> {
 		if (closed) throw new Error('the state store is closed')
 		const given = typeof argument === 'function' ? argument : () => argument
@@ -58,7 +57,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 
 	/** State after the last write. */
 	function known(network: string): NetworkState {
-		return networkState(mustHave(network, state().networks.get(network)), covered(network))
+		return networkState(mustHave(network, state().networks.get(network)))
 	}
 
 	function announce(count: number): void {
@@ -71,14 +70,10 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		commit: async (step) => {
 			const { record, added } = await change('commit', step)
 			announce(added)
-			return networkState(record, covered(step.network))
+			return networkState(record)
 		},
 		enrol: async (network, enrolment) => {
-			await change('enrol', ({ networks, coverage }) => {
-				const record = mustHave(network, networks.get(network))
-				const backfills = definitionsOf(enrolment, coverage.get(network), record, newToken)
-				return { network, covered: enrolment.covered, backfills }
-			})
+			await change('enrol', ({ networks }) => enrolledIn(mustHave(network, networks.get(network)), network, enrolment))
 			return known(network)
 		},
 
@@ -114,7 +109,9 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 			return found
 		},
 		markGaps: async (network, numbers, mark) => await change('markGaps', { network, numbers, mark }),
-		summary: async () => summarize(state(), ledger.current().coverage),
+		troubles: () => state().troubles,
+		changeTroubles: (next) => change('troubles', ({ troubles }) => next(troubles)),
+		summary: async () => summarize(state()),
 		waiting: async (network) => waitingOf(state(), network),
 		close: async () => {
 			closed = true
@@ -123,8 +120,4 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 			await journal.close()
 		},
 	}
-}
-
-function newToken(): string {
-	return randomBytes(6).toString('hex')
 }

@@ -4,15 +4,13 @@ import { stat } from 'node:fs/promises'
 import { StateError } from '../errors.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
-import type { Whole } from './document.js'
+import type { StateDoc } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { fillHistory, hasHistory } from './file/history/fill.js'
 import { mustBeOurFormat } from './file/readFolder.js'
-import { readTroubles, writeTroubles } from './file/troubleFile.js'
 import { openHistory, peekWhole } from './open.js'
 import { openDatabase } from './postgres/database.js'
-import { readTroubleRow, writeTroubleRow } from './postgres/keptRows.js'
 import { insertHistory } from './postgres/pgHistory.js'
 import { pgJournal } from './postgres/pgJournal.js'
 
@@ -26,7 +24,7 @@ type Pieces = AsyncIterable<readonly HistoryEntry[]>
  * Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds no state or `to` holds one,
  * `damaged`, `format` or `disk`.
  */
-export async function copyState(from: StatePlace, to: StatePlace): Promise<Whole> {
+export async function copyState(from: StatePlace, to: StatePlace): Promise<StateDoc> {
 	const isFolder = from.kind === 'folder' && (await isThere(from.dir))
 	if (isFolder) await mustBeOurFormat(from.dir)
 	const unlock = isFolder ? await lockState(from.dir) : null
@@ -54,15 +52,11 @@ async function isThere(folder: string): Promise<boolean> {
 	)
 }
 
-async function readPlace(place: StatePlace): Promise<Whole | null> {
+async function readPlace(place: StatePlace): Promise<StateDoc | null> {
 	const found = await peekWhole(place)
 	if (found === null) return null
 	if (found.isHeld) throw inUse()
-	// What cannot be read is ignored here: the daemon replaces it and logs that.
-	const troubles = await (place.kind === 'folder' ? readTroubles(place.dir) : readTroubleRow(place.url)).catch(
-		() => null,
-	)
-	return { ...found.whole, ...(troubles && { troubles }) }
+	return found.whole
 }
 
 function inUse(): StateError {
@@ -73,7 +67,7 @@ function inUse(): StateError {
 	)
 }
 
-async function fillPlace(place: StatePlace, whole: Whole, history: Pieces): Promise<void> {
+async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): Promise<void> {
 	if (place.kind === 'postgres') return await fillDatabase(place.url, whole, history)
 	await mustBeOurFormat(place.dir)
 	const unlock = await lockState(place.dir)
@@ -87,15 +81,13 @@ async function fillPlace(place: StatePlace, whole: Whole, history: Pieces): Prom
 			)
 		}
 		await fillHistory(place.dir, history)
-		const { troubles, ...rest } = whole
-		if (troubles !== undefined) await writeTroubles(place.dir, troubles)
-		await journal.compact(rest, null)
+		await journal.compact(whole, null)
 	} finally {
 		await unlock()
 	}
 }
 
-async function fillDatabase(url: string, { troubles, ...whole }: Whole, history: Pieces): Promise<void> {
+async function fillDatabase(url: string, whole: StateDoc, history: Pieces): Promise<void> {
 	const journal = pgJournal(url)
 	const database = openDatabase(url, { connections: 1, standstillMs: 30_000 })
 	try {
@@ -114,23 +106,20 @@ async function fillDatabase(url: string, { troubles, ...whole }: Whole, history:
 			last = piece.at(-1)?.seq ?? last
 		}
 		// What a folder has not written to its files yet.
-		const { entries } = whole.state.history
+		const { next, entries } = whole.history
 		await insertHistory(
 			database,
 			entries.filter(({ seq }) => seq > last),
 		)
-		if (troubles !== undefined) await writeTroubleRow(url, troubles, journal.fence?.() ?? null)
-		const { next } = whole.state.history
-		const state = { ...whole.state, history: { next: Math.max(next, last + 1), entries: [] } }
-		await journal.compact({ ...whole, state }, [])
+		await journal.compact({ ...whole, history: { next: Math.max(next, last + 1), entries: [] } }, [])
 	} finally {
 		await journal.close()
 		await database.close()
 	}
 }
 
-function isEmpty({ state: { networks, deliveries, totals }, coverage }: Whole): boolean {
-	return networks.size + deliveries.size + totals.size + coverage.size === 0
+function isEmpty({ networks, deliveries, totals }: StateDoc): boolean {
+	return networks.size + deliveries.size + totals.size === 0
 }
 
 /** Reads twice: once for the places where the pieces begin. */

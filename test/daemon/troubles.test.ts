@@ -12,7 +12,8 @@ import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import type { TroubleBook } from '../../src/model/trouble.js'
 import type { PollReport } from '../../src/scan/poll.js'
-import { openTroubles } from '../../src/state/troubles.js'
+import { openFileStore } from '../../src/state/file/fileStore.js'
+import { troubleBook } from '../../src/state/troubles.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -46,7 +47,7 @@ function place(configured = ['hook']) {
 		},
 		async start(networks = ['ethereum'], writes = Number.POSITIVE_INFINITY) {
 			left = writes
-			const opened = await openTroubles({ kind: 'folder', dir }, configured, silent)
+			const opened = troubleBook(await openFileStore(dir, { clock: () => nowMs }), configured)
 			const troubles: TroubleBook = { ...opened, change: (change) => write(() => opened.change(change)) }
 			const clock = () => nowMs
 			const status = (): PollerStatus => ({
@@ -166,9 +167,4 @@ test('behavior: killed at any write, what was announced is ended, under one id e
 			if (wasTold.some((type) => type === begin)) expect(counts(end), `${writes} writes`).toBe(1)
 		}
 	}
-})
-
-test('error: what cannot be read is begun anew, and no alert waits for it', async () => {
-	const opened = await openTroubles({ kind: 'folder', dir: '/dev/null/nowhere' }, ['hook'], silent)
-	expect(opened.current()).toEqual({ open: [], timesAccepted: 0 })
 })

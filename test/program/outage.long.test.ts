@@ -1,5 +1,5 @@
 // A receiver that refuses connections: `status`, the page and /healthz say so, and its fallback is told once.
-import { existsSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
@@ -40,8 +40,8 @@ test('error: a receiver that refuses connections', async () => {
 	expect((await here.run(['status'])).stdout).toMatch(/hook: 1 pending \(IT FAILS: the first was tried /)
 	expect(await (await fetch(`${await origin(first)}/`)).text()).toMatch(/hook[\s\S]*retrying/)
 	expect((await fetch(`${await origin(first)}/healthz`)).status).toBe(200)
-	const troubles = join(here.folder, 'state', 'troubles.json')
-	await expect.poll(() => existsSync(troubles) && readFileSync(troubles, 'utf8')).toContain('"announced":false')
+	const journal = join(here.folder, 'state', 'journal.jsonl')
+	await expect.poll(() => readFileSync(journal, 'utf8')).toContain('"announced":false')
 	await first.stop('SIGKILL')
 	expect(desk.hits).toHaveLength(0)
 
@@ -53,7 +53,7 @@ test('error: a receiver that refuses connections', async () => {
 		type: 'system.undelivered',
 		data: { receiver: 'hook', state: 'failing', count: 1, reason: expect.stringContaining('refused') },
 	})
-	await expect.poll(() => readFileSync(troubles, 'utf8')).toContain('"announced":true')
+	await expect.poll(() => readFileSync(journal, 'utf8')).toContain('"announced":true')
 	await second.stop('SIGKILL')
 
 	// An hour later it still fails: nothing is told twice, and health says what is wrong.

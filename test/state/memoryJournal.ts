@@ -1,8 +1,7 @@
 /** A journal in memory, of which a test says when it fails, and which several may write. */
 
 import { StateError } from '../../src/errors.js'
-import type { Whole } from '../../src/state/document.js'
-import { emptyCoverage, emptyState } from '../../src/state/document.js'
+import { emptyState, type StateDoc } from '../../src/state/document.js'
 import type { Journal, JournalLine } from '../../src/state/journal.js'
 import { replayed } from '../../src/state/journal.js'
 import { snapshotFormat } from '../../src/state/records/snapshot.js'
@@ -25,7 +24,7 @@ export interface MemoryDisk {
 }
 
 /** The state as text, and back: what is not written is lost. */
-async function copied(whole: Whole): Promise<Whole> {
+async function copied(whole: StateDoc): Promise<StateDoc> {
 	const text = [...snapshotFormat.encode({ id: 'a', before: null, whole })].join('')
 	const lines = text.slice(2, -2).split(',\n')
 	return (await snapshotFormat.decodeLines(lines)).whole
@@ -34,7 +33,7 @@ async function copied(whole: Whole): Promise<Whole> {
 const sizeOf = (lines: readonly string[]) => lines.reduce((sum, line) => sum + line.length, 0)
 
 export function memoryDisk(): MemoryDisk {
-	let snapshot: Whole = { state: emptyState, coverage: emptyCoverage }
+	let snapshot = emptyState
 	/** Every line ever written; those before `first` are in the snapshot. */
 	const all: string[] = []
 	let first = 0

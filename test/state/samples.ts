@@ -8,6 +8,7 @@ import type { Contract } from '../../src/model/contract.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Announcement, Commit, Gap, NetworkState } from '../../src/model/state.js'
+import type { Trouble } from '../../src/model/trouble.js'
 import type { Coverage } from '../../src/model/watch.js'
 
 /** Coverage and books are the same whatever map they are in. */
@@ -119,6 +120,10 @@ export function alertOf(id: string): Alert {
 		},
 	}
 	return { type: 'alert.transfer', data, receivers: ['hook'] }
+}
+
+export function troubleOf(receiver: string): Trouble {
+	return { kind: 'undelivered', receiver, sinceMs: START_MS, receivers: ['hook'] }
 }
 
 /** A state with its books in a plain map, wherever they are kept. */

@@ -6,10 +6,8 @@ import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { openHistory, openStore, peek, peekNetwork } from '../../src/state/open.js'
-import { openTroubles } from '../../src/state/troubles.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
-import { silent } from '../support/silent.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
 import {
@@ -131,23 +129,25 @@ const troubles: Troubles = {
 	timesAccepted: 3,
 }
 
-async function openTroublesOf(place: StatePlace) {
-	return await openTroubles(place, ['hook'], silent)
+/** A run of its own. */
+async function during<T>(place: StatePlace, act: (store: Store) => T | Promise<T>): Promise<T> {
+	const store = await openStore(place, options)
+	try {
+		return await act(store)
+	} finally {
+		await store.close()
+	}
 }
 
 test('default: what receivers were reported is wrong goes along', async () => {
 	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	const first = inFolder('zero')
 	await filled(first)
-	const book = await openTroublesOf(first)
-	await book.change(() => troubles)
-	await book.close()
+	await during(first, (store) => store.changeTroubles(() => troubles))
 	let from = first
 	for (const to of places) {
 		await copyState(from, to)
-		const opened = await openTroublesOf(to)
-		expect(opened.current()).toEqual(troubles)
-		await opened.close()
+		expect(await during(to, (store) => store.troubles())).toEqual(troubles)
 		from = to
 	}
 })

@@ -41,12 +41,12 @@ function placeOf(text: string, { values: { config } }: CommandArgs, io: Io) {
 	return place
 }
 
-function inWords({ state, coverage }: Awaited<ReturnType<typeof copyState>>): string {
-	const addresses = [...coverage.values()].reduce((sum, { covered }) => sum + covered.size, 0)
+function inWords({ networks, deliveries }: Awaited<ReturnType<typeof copyState>>): string {
+	const addresses = [...networks.values()].reduce((sum, { covered }) => sum + covered.size, 0)
 	const counts = [
-		[state.networks.size, 'network', 'networks'],
+		[networks.size, 'network', 'networks'],
 		[addresses, 'address', 'addresses'],
-		[state.deliveries.size, 'delivery', 'deliveries'],
+		[deliveries.size, 'delivery', 'deliveries'],
 	] as const
 	return counts.map(([count, one, many]) => `${count} ${count === 1 ? one : many}`).join(', ')
 }

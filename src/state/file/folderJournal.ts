@@ -6,7 +6,7 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { Low } from 'lowdb'
 import { codeOf } from '../../base/systemError.js'
-import { emptyCoverage, emptyState, type Whole } from '../document.js'
+import { emptyState, type StateDoc } from '../document.js'
 import type { Journal } from '../journal.js'
 import { freshId, type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
@@ -36,13 +36,13 @@ export function folderJournal(folder: string): Journal {
 			throw diskError('make', folder, error)
 		}
 		const found = await readFolder(folder)
-		const whole: Whole = found?.whole ?? { state: emptyState, coverage: emptyCoverage }
+		const whole = found?.whole ?? emptyState
 		if (found === null) await takeSnapshot(whole)
 		else place = { id: found.id, end: found.journal }
 		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place?.end?.bytes ?? 0 }
 	}
 
-	async function takeSnapshot(whole: Whole): Promise<void> {
+	async function takeSnapshot(whole: StateDoc): Promise<void> {
 		place = await writeSnapshot(folder, place?.id ?? null, whole)
 	}
 
@@ -89,7 +89,7 @@ function isGone(error: unknown): boolean {
  * Writes a snapshot, and starts the journal that continues it. `before`: id of the present snapshot; null: there is
  * none. If it throws StateError `disk`, the present files stay valid.
  */
-async function writeSnapshot(folder: string, before: string | null, whole: Whole): Promise<Place> {
+async function writeSnapshot(folder: string, before: string | null, whole: StateDoc): Promise<Place> {
 	const id = freshId()
 	const blank: Snapshot = { id, before, whole }
 	const low = new Low(durableFile(statePath(folder), snapshotFormat), blank)

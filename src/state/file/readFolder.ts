@@ -4,7 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { StateError } from '../../errors.js'
-import type { Whole } from '../document.js'
+import type { StateDoc } from '../document.js'
 import { replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { FORMAT, otherFormat } from '../stateFormat.js'
@@ -15,7 +15,7 @@ import { openOwnFile } from './disk/ownFile.js'
 import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journalFile.js'
 
 export interface FoundFolder {
-	readonly whole: Whole
+	readonly whole: StateDoc
 	/** Id of the snapshot. */
 	readonly id: string
 	/** Null: start a new one, because the snapshot already contains the old one. */
@@ -107,9 +107,9 @@ async function restoreTo(folder: string): Promise<string | null> {
 
 /** The state after all lines, and where the next one goes. */
 async function replayedFrom(
-	whole: Whole,
+	whole: StateDoc,
 	journal: FoundJournal,
-): Promise<{ readonly whole: Whole; readonly journal: JournalEnd }> {
+): Promise<{ readonly whole: StateDoc; readonly journal: JournalEnd }> {
 	const replay = replayOn(whole)
 	let end = journal.start
 	for (const { end: next, ...line } of journal.lines()) {

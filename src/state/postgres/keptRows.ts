@@ -1,12 +1,11 @@
 /**
- * What is kept beside the state: open troubles in one row, and the last good watchlists and address files. A row lists
- * the files; the text of each is in rows of at most 256 KiB, named by its SHA-256 and their number.
+ * What is kept beside the state: the last good watchlists and address files. A row lists the files; the text of each
+ * is in rows of at most 256 KiB, named by its SHA-256 and their number.
  */
 
 import { StateError } from '../../errors.js'
 import type { Fence } from '../../model/ports.js'
 import type { WatchlistCopies } from '../../model/state.js'
-import type { Troubles } from '../../model/trouble.js'
 import { type Ask, type Database, openDatabase } from './database.js'
 import { hasTables, prepareTables } from './schema.js'
 
@@ -14,7 +13,6 @@ type Index = Omit<WatchlistCopies, 'chunks'>
 
 const options = { connections: 1, standstillMs: 30_000 }
 const INDEX = 'copies'
-const TROUBLES = 'troubles'
 const rowOf = (digest: string, number: number) => `copy ${digest} ${number}`
 const SELECT = 'select content from tracewatch.kept where name = $1 and key = $2'
 /** Only while the instance has the right to write ($4 and $5; null: anyone may). */
@@ -39,22 +37,6 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 	} finally {
 		await database.close()
 	}
-}
-
-/** Null where there were none yet. Throws StateError. */
-export async function readTroubleRow(url: string): Promise<Troubles | null> {
-	return await withDatabase(url, async ({ ask, host, name }) => {
-		if (!(await hasTables(ask, host))) return null
-		return (await ask<{ content: Troubles }>(SELECT, [name, TROUBLES]))[0]?.content ?? null
-	})
-}
-
-/** Throws StateError. */
-export async function writeTroubleRow(url: string, troubles: Troubles, fence: Fence | null): Promise<void> {
-	await withDatabase(url, async (database) => {
-		await prepareTables(database)
-		await insert(database.ask, [database.name, TROUBLES, troubles], fence)
-	})
 }
 
 /** Writes nothing if these copies are there already. Throws StateError. */

@@ -9,7 +9,7 @@ import { hostname } from 'node:os'
 import { StateError } from '../../errors.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Log } from '../../model/ports.js'
-import { emptyCoverage, emptyState, type Whole } from '../document.js'
+import { emptyState, type StateDoc } from '../document.js'
 import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
 import { replayed } from '../journal.js'
 import { snapshotFormat } from '../records/snapshot.js'
@@ -183,7 +183,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		return lines.map(({ line }) => JSON.parse(line) as JournalLine)
 	}
 
-	async function compact(whole: Whole, rows: readonly HistoryEntry[] | null) {
+	async function compact(whole: StateDoc, rows: readonly HistoryEntry[] | null) {
 		const before = mustHavePlace()
 		const id = randomBytes(8).toString('hex')
 		const bytes = await writeParts(database, id, whole)
@@ -280,7 +280,9 @@ async function load(database: Database): Promise<LoadedRows> {
 }
 
 /** Reads the state without changing anything. Null when this database has none of this name. Throws StateError. */
-export async function peekPostgres(url: string): Promise<{ readonly whole: Whole; readonly isHeld: boolean } | null> {
+export async function peekPostgres(
+	url: string,
+): Promise<{ readonly whole: StateDoc; readonly isHeld: boolean } | null> {
 	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
 	try {
 		if (!(await hasTables(database.ask, database.host))) return null
@@ -303,8 +305,8 @@ async function linesFrom(ask: Ask, name: string, known: number) {
 async function readParts(
 	ask: Ask,
 	{ name, host, id }: { readonly name: string; readonly host: string; readonly id: string },
-): Promise<{ readonly whole: Whole; readonly size: number }> {
-	if (id === '') return { whole: { state: emptyState, coverage: emptyCoverage }, size: 0 }
+): Promise<{ readonly whole: StateDoc; readonly size: number }> {
+	if (id === '') return { whole: emptyState, size: 0 }
 	const parts: string[] = []
 	for (;;) {
 		const some = await ask<{ data: string }>(PARTS, [name, id, parts.length])
@@ -328,7 +330,7 @@ function* linesOf(parts: readonly string[]): Iterable<string> {
 }
 
 /** Resolves to the size. A reader sees the parts when the head names them. */
-async function writeParts({ ask, name }: Database, id: string, whole: Whole): Promise<number> {
+async function writeParts({ ask, name }: Database, id: string, whole: StateDoc): Promise<number> {
 	let [part, text, size] = [0, '', 0]
 	for (const piece of snapshotFormat.encode({ id, before: null, whole })) {
 		text += piece

@@ -44,7 +44,7 @@ const TABLES = `
 		primary key (name, seq)
 	);
 	create index history_ended on tracewatch.history (name, ended_at_ms);
-	-- Open troubles and the last good watchlists.
+	-- The last good watchlists.
 	create table tracewatch.kept (name text not null, key text not null, content json not null, primary key (name, key));
 	insert into tracewatch.version values (${FORMAT})`
 

@@ -10,10 +10,9 @@ import { type CoverageTable, coverageTableOf, createCoverageTable } from '../../
 import type { Delivery } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
-import type { Troubles } from '../../model/trouble.js'
 import type { Coverage } from '../../model/watch.js'
 import { booksOf } from '../bookShards.js'
-import type { CoverageRecord, Definition, NetworkRecord, StateDoc, Whole } from '../document.js'
+import { emptyState, type NetworkRecord, type StateDoc } from '../document.js'
 import type { Format } from '../file/disk/durable.js'
 import { decoded, encoded } from './codec.js'
 
@@ -22,27 +21,25 @@ export interface Snapshot {
 	readonly id: string
 	/** Id of the snapshot before, whose journal is contained in this one. Null: there was none. */
 	readonly before: string | null
-	readonly whole: Whole
+	readonly whole: StateDoc
 }
 
 /** What of a network may need more than one line. All else is in the record that starts it. */
 const MAPS = ['announcements', 'books', 'gaps', 'payees', 'contracts'] as const
-type Maps = { [K in (typeof MAPS)[number]]?: Map<unknown, unknown> }
+type MapName = (typeof MAPS)[number]
 
 /** Each record names its type; the records of a network follow the record that starts it. */
 type SnapshotRecord =
 	| { readonly snapshot: string; readonly before: string | null }
-	| { readonly network: string; readonly facts: Omit<NetworkRecord, keyof Maps> }
-	| { readonly of: string; readonly map: keyof Maps; readonly entries: readonly (readonly [unknown, unknown])[] }
-	/** Also present for a network without covered addresses. */
-	| { readonly coverage: string; readonly groups: readonly Group[] }
-	| { readonly backfill: string; readonly facts: Omit<Definition, 'addresses'> }
-	/** Belongs to the last backfill. */
-	| { readonly places: readonly Place[] }
-	| { readonly totals: StateDoc['totals'] }
+	/** Everything else without lists. */
+	| { readonly facts: Omit<StateDoc, 'networks' | 'deliveries'> }
+	| { readonly network: string; readonly facts: Omit<NetworkRecord, MapName | 'covered'> }
+	| { readonly map: MapName; readonly part: ReadonlyMap<unknown, unknown> }
+	| { readonly covered: readonly Group[] }
+	/** Addresses of the backfill with this index. */
+	| { readonly backfill: number; readonly places: readonly Place[] }
 	| { readonly deliveries: readonly Delivery[] }
-	| { readonly history: number; readonly entries: readonly HistoryEntry[] }
-	| { readonly troubles: Troubles }
+	| { readonly history: readonly HistoryEntry[] }
 
 /** Consecutive addresses with equal coverage. */
 interface Group {
@@ -79,35 +76,27 @@ export function freshId(): string {
 /** Items per line; a line takes a few milliseconds to make. */
 const PER_LINE = { map: 50, books: 500, addresses: 1_000, places: 20, groups: 50, deliveries: 20, history: 50 }
 
-function* recordsOf({ id, before, whole: { state, coverage, troubles } }: Snapshot): Iterable<SnapshotRecord> {
+function* recordsOf({ id, before, whole }: Snapshot): Iterable<SnapshotRecord> {
+	const { networks, deliveries, history, ...rest } = whole
 	yield { snapshot: id, before }
-	for (const [network, { announcements, books, gaps, payees, contracts, ...facts }] of state.networks) {
-		yield { network, facts }
+	yield { facts: { ...rest, history: { ...history, entries: [] } } }
+	for (const [network, { announcements, books, gaps, payees, contracts, covered, ...facts }] of networks) {
 		const maps = { announcements, books, gaps, payees, contracts }
+		yield { network, facts: { ...facts, backfills: facts.backfills.map((one) => ({ ...one, addresses: [] })) } }
 		for (const map of MAPS) {
 			const most = map === 'books' ? PER_LINE.books : PER_LINE.map
-			for (const entries of lots<readonly [unknown, unknown]>(maps[map] ?? [], most))
-				yield { of: network, map, entries }
+			for (const part of lots<readonly [unknown, unknown]>(maps[map] ?? [], most)) yield { map, part: new Map(part) }
 		}
+		for (const groups of groupLots(covered)) yield { covered: groups }
+		const table = coverageTableOf(covered)
+		for (const [backfill, { addresses }] of facts.backfills.entries())
+			for (const places of lots(placesOf(addresses, table), PER_LINE.places)) yield { backfill, places }
 	}
-	for (const [network, { covered, backfills }] of coverage) {
-		yield { coverage: network, groups: [] }
-		for (const groups of groupLots(covered)) yield { coverage: network, groups }
-		for (const { addresses, ...facts } of backfills) {
-			yield { backfill: network, facts }
-			const places = placesOf(addresses, coverageTableOf(covered))
-			for (const some of lots(places, PER_LINE.places)) yield { places: some }
-		}
-	}
-	if (state.totals.size > 0) yield { totals: state.totals }
-	for (const deliveries of lots(state.deliveries.values(), PER_LINE.deliveries)) yield { deliveries }
-	const { next, entries } = state.history
-	if (next > 1) yield { history: next, entries: [] }
-	for (const some of lots(entries, PER_LINE.history)) yield { history: next, entries: some }
-	if (troubles !== undefined) yield { troubles }
+	for (const some of lots(deliveries.values(), PER_LINE.deliveries)) yield { deliveries: some }
+	for (const some of lots(history.entries, PER_LINE.history)) yield { history: some }
 }
 
-function* groupLots(covered: CoverageRecord['covered']): Iterable<readonly Group[]> {
+function* groupLots(covered: NetworkRecord['covered']): Iterable<readonly Group[]> {
 	for (const some of lots(covered, PER_LINE.addresses)) {
 		const groups: { coverage: Coverage; addresses: Address[] }[] = []
 		for (const [address, coverage] of some) {
@@ -153,70 +142,59 @@ function* lots<T>(values: Iterable<T>, most: number): Iterable<readonly T[]> {
 	if (lot.length > 0) yield lot
 }
 
+interface ReadNetwork {
+	readonly name: string
+	readonly facts: Omit<NetworkRecord, MapName | 'covered'>
+	readonly maps: { [K in MapName]?: Map<unknown, unknown> }
+	readonly covered: CoverageTable
+	readonly addresses: Map<number, Address[]>
+}
+
 interface Reading {
 	head: Pick<Snapshot, 'id' | 'before'> | null
-	readonly networks: Map<string, { readonly facts: Omit<NetworkRecord, keyof Maps>; readonly maps: Maps }>
-	readonly coverage: Map<string, { readonly covered: CoverageTable; readonly backfills: Definition[] }>
-	/** The last one. */
-	backfill: { readonly addresses: Address[]; readonly covered: CoverageTable } | null
-	totals: StateDoc['totals']
+	facts: Omit<StateDoc, 'networks' | 'deliveries'>
+	readonly networks: ReadNetwork[]
 	readonly deliveries: Map<string, Delivery>
-	readonly history: { next: number; readonly entries: HistoryEntry[] }
-	troubles: Troubles | undefined
+	readonly history: HistoryEntry[]
 }
 
 /** Throws for data that `recordsOf` did not make. */
 async function read(lines: Iterable<string>): Promise<Snapshot> {
-	const reading: Reading = {
-		head: null,
-		networks: new Map(),
-		coverage: new Map(),
-		backfill: null,
-		totals: new Map(),
-		deliveries: new Map(),
-		history: { next: 1, entries: [] },
-		troubles: undefined,
-	}
+	const reading: Reading = { head: null, facts: emptyState, networks: [], deliveries: new Map(), history: [] }
 	for (const line of lines) {
 		take(reading, decoded(JSON.parse(line)) as SnapshotRecord)
 		if (isSliceOver()) await nextSlice()
 	}
-	const { head, networks, coverage, totals, deliveries, history, troubles } = reading
-	const { id, before } = mustFind(head)
-	const records = new Map([...networks].map(([name, { facts, maps }]) => [name, recordOf(facts, maps)]))
-	const state = { networks: records, totals, deliveries, history }
-	return { id, before, whole: { state, coverage, ...(troubles && { troubles }) } }
+	const { deliveries, facts, history } = reading
+	const networks = new Map(reading.networks.map((network) => [network.name, recordOf(network)]))
+	const whole = { ...facts, networks, deliveries, history: { ...facts.history, entries: history } }
+	return { ...mustFind(reading.head), whole }
 }
 
 function take(reading: Reading, record: SnapshotRecord): void {
-	const { networks, coverage } = reading
+	const network = () => mustFind(reading.networks.at(-1))
 	if ('snapshot' in record) reading.head = { id: record.snapshot, before: record.before }
 	else if ('network' in record) {
-		const { facts } = record
+		const { network: name, facts } = record
 		if (typeof facts.checkpoint.number !== 'bigint') throw new Error('a checkpoint without a number')
-		networks.set(record.network, { facts, maps: {} })
-	} else if ('of' in record) {
-		const { maps } = mustFind(networks.get(record.of))
+		const covered = createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
+		reading.networks.push({ name, facts, maps: {}, covered, addresses: new Map() })
+	} else if ('facts' in record) reading.facts = record.facts
+	else if ('map' in record) {
+		const { maps } = network()
 		maps[record.map] ??= new Map()
-		for (const [key, value] of record.entries) maps[record.map]?.set(key, value)
-	} else if ('coverage' in record) {
-		const known = coverage.get(record.coverage) ?? { covered: freshTable(), backfills: [] }
-		coverage.set(record.coverage, known)
-		for (const group of record.groups) for (const address of group.addresses) known.covered.set(address, group.coverage)
-	} else if ('backfill' in record) {
-		const { covered, backfills } = mustFind(coverage.get(record.backfill))
-		const backfill = { ...record.facts, addresses: [] }
-		backfills.push(backfill)
-		reading.backfill = { addresses: backfill.addresses, covered }
+		for (const [key, value] of record.part) maps[record.map]?.set(key, value)
+	} else if ('covered' in record) {
+		for (const { addresses, coverage } of record.covered)
+			for (const address of addresses) network().covered.set(address, coverage)
 	} else if ('places' in record) {
-		const { addresses, covered } = mustFind(reading.backfill)
-		for (const address of addressesAt(record.places, covered)) addresses.push(address)
-	} else if ('totals' in record) reading.totals = record.totals
-	else if ('deliveries' in record) for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
-	else if ('history' in record) {
-		reading.history.next = record.history
-		reading.history.entries.push(...record.entries)
-	} else if ('troubles' in record) reading.troubles = record.troubles
+		const { addresses, covered } = network()
+		const own = addresses.get(record.backfill) ?? []
+		addresses.set(record.backfill, own)
+		for (const address of addressesAt(record.places, covered)) own.push(address)
+	} else if ('deliveries' in record)
+		for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
+	else if ('history' in record) reading.history.push(...record.history)
 	else throw new Error('a record of no known kind')
 }
 
@@ -233,12 +211,9 @@ function mustFind<T>(found: T | undefined | null): T {
 	return found
 }
 
-function recordOf(facts: Omit<NetworkRecord, keyof Maps>, maps: Maps): NetworkRecord {
+function recordOf({ facts, maps, covered, addresses }: ReadNetwork): NetworkRecord {
 	const { books = new Map(), ...rest } = maps as Partial<NetworkRecord>
 	const blank = { announcements: new Map(), gaps: new Map(), contracts: new Map() }
-	return { ...facts, ...blank, ...rest, books: booksOf(books) }
-}
-
-function freshTable() {
-	return createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
+	const backfills = facts.backfills.map((one, at) => ({ ...one, addresses: addresses.get(at) ?? [] }))
+	return { ...facts, ...blank, ...rest, books: booksOf(books), covered, backfills }
 }

@@ -5,7 +5,7 @@ import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
-import { openTroubles } from '../../../src/state/troubles.js'
+import { troubleBook } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { silent } from '../../support/silent.js'
@@ -78,9 +78,8 @@ describe('the fallback of a receiver', () => {
 		const hook = scripted('hook', () => broken.now)
 		const desk = keeping('desk')
 		const drain = async () => {
-			const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], silent)
+			const troubles = troubleBook(lab.store, ['hook', 'desk'])
 			await deliverer([hook, desk], { hook: 'desk' }, undefined, troubles).drainOnce(never)
-			await troubles.close()
 		}
 		const reports = () => desk.told.filter(({ message }) => message.type === 'system.undelivered')
 		await lab.store.post([alertDeliveryOf(1)])
@@ -193,7 +192,7 @@ describe('the fallback of a receiver', () => {
 	test('behavior: a circle of three that fail for hours: each learns once of the one before it', async () => {
 		const names = ['hook', 'desk', 'pager']
 		const circle: Readonly<Record<string, string>> = { hook: 'desk', desk: 'pager', pager: 'hook' }
-		const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, names, silent)
+		const troubles = troubleBook(lab.store, names)
 		const all = createDeliverer({
 			...{ store: lab.store, troubles, clock: lab.clock, steady: lab.clock, log: silent, random: () => 0.5 },
 			receivers: names.map((name) => scripted(name, () => retry)),
@@ -218,7 +217,6 @@ describe('the fallback of a receiver', () => {
 				['hook', 'pager'],
 			],
 		)
-		await troubles.close()
 	})
 
 	test('behavior: killed before the result is written, the next run reports the same under the same ids', async () => {

@@ -8,7 +8,7 @@ import type { StatePlace } from '../../../src/model/state.js'
 import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { openStore } from '../../../src/state/open.js'
-import { openTroubles } from '../../../src/state/troubles.js'
+import { troubleBook } from '../../../src/state/troubles.js'
 import { emptied, startServer } from '../../state/postgres/server.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized, testInFull } from '../../support/longRun.js'
@@ -36,12 +36,11 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 	type Kill = (act: () => Promise<unknown>) => Promise<unknown>
 	const during = async <T>(act: (store: Store, troubles: TroubleBook) => Promise<T>): Promise<T> => {
 		const store = await openStore(place, { clock, log: silent })
-		const troubles = await openTroubles(place, ['hook', 'desk'], silent)
+		const troubles = troubleBook(store, ['hook', 'desk'])
 		try {
 			return await act(store, troubles)
 		} finally {
 			await store.close()
-			await troubles.close()
 		}
 	}
 	return {

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { isParked } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
-import { openTroubles } from '../../../src/state/troubles.js'
+import { troubleBook } from '../../../src/state/troubles.js'
 import { testInFull } from '../../support/longRun.js'
 import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
@@ -23,9 +23,8 @@ const options = (...receivers: readonly Scripted[]): DelivererOptions => ({
 })
 /** As `once` by a timer: nothing but the state is remembered. */
 async function drain(...receivers: readonly Scripted[]): Promise<void> {
-	const troubles = await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog())
+	const troubles = troubleBook(lab.store, ['hook', 'desk'])
 	await createDeliverer({ ...options(...receivers), troubles }).drainOnce(never)
-	await troubles.close()
 }
 const post = (...numbers: readonly number[]) => lab.store.post(numbers.map((number) => alertDeliveryOf(number)))
 const numbersTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)

@@ -8,7 +8,7 @@ import type { Store } from '../../../src/model/ports.js'
 import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { httpPolicy, smtpPolicy } from '../../../src/notify/delivery/policy.js'
-import { openTroubles } from '../../../src/state/troubles.js'
+import { troubleBook } from '../../../src/state/troubles.js'
 import { alertDeliveryOf, deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 
@@ -34,7 +34,7 @@ function site(recipients: readonly string[] | null = null) {
 		/** A run of its own, each an hour after the one before: what it posts goes out with the next. */
 		async run({ store = lab.store as Store, keep = (book: TroubleBook) => book } = {}) {
 			lab.nowMs += hour
-			const troubles = keep(await openTroubles({ kind: 'folder', dir: lab.folder }, ['hook', 'desk'], keptLog()))
+			const troubles = keep(troubleBook(lab.store, ['hook', 'desk']))
 			await createDeliverer({
 				...{ store, troubles, clock: lab.clock, log: keptLog(), receivers: [hook, desk], random: () => 0.5 },
 				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),

@@ -27,6 +27,8 @@ export async function fillFolder(folder: string): Promise<void> {
 	const store = await openFileStore(folder, { clock: () => 0, leastJournalBytes: 1 })
 	await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')] }))
 	await store.enrol('ethereum', { covered: new Map([[addressOf(1), coverageOf(2)]]), backfills: [] })
-	await store.commit(commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('b')] }))
+	await store.commit(
+		commitOf({ checkpoint: blockOf(2), deliveries: [deliveryOf('b', { lastError: 'x'.repeat(3_000) })] }),
+	)
 	await store.close()
 }

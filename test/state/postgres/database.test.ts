@@ -112,7 +112,7 @@ describe.skipIf(server === null)('a database', () => {
 		await eu.commit(commitOf({ checkpoint: blockOf(2) }))
 		expect((await one.network('ethereum'))?.checkpoint).toEqual(blockOf(1))
 		for (const store of [one, eu]) await store.close()
-		expect((await peekPostgres(`${url}?name=eu`))?.whole.state.networks.get('ethereum')?.checkpoint).toEqual(blockOf(2))
+		expect((await peekPostgres(`${url}?name=eu`))?.whole.networks.get('ethereum')?.checkpoint).toEqual(blockOf(2))
 	})
 
 	test('default: a look makes nothing, and sees what others write', async () => {
@@ -122,9 +122,9 @@ describe.skipIf(server === null)('a database', () => {
 		const store = await openPgStore(url, options)
 		await store.commit(commitOf({ checkpoint: blockOf(5), deliveries: [deliveryOf('a')] }))
 		const seen = await peekPostgres(url)
-		expect([...(seen?.whole.state.deliveries.values() ?? [])]).toEqual(await store.deliveries())
+		expect([...(seen?.whole.deliveries.values() ?? [])]).toEqual(await store.deliveries())
 		expect(seen?.isHeld).toBe(true)
-		expect(seen?.whole.state.networks.get('ethereum')?.checkpoint).toEqual(blockOf(5))
+		expect(seen?.whole.networks.get('ethereum')?.checkpoint).toEqual(blockOf(5))
 		await store.close()
 	})
 

@@ -135,7 +135,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 		await Promise.all([...instances.map(attack), cutting()])
 		// Whichever has the state, until all that was posted is delivered.
 		await Promise.any(instances.map((instance) => instance.stop()))
-		const pending = async () => (await peekPostgres(url))?.whole.state.deliveries.size
+		const pending = async () => (await peekPostgres(url))?.whole.deliveries.size
 		await expect.poll(pending, { interval: 100, timeout: 60_000 }).toBe(0)
 
 		const rows = await server.sql<Appended>(
@@ -173,7 +173,7 @@ describe.skipIf(server === null)('three instances under siege', () => {
 			const first = new Set(heard.told.filter(({ queue }) => queue === receiver).map(({ id }) => id))
 			expect([...first]).toEqual(posted.filter((one) => one.receiver === receiver).map(({ id }) => id))
 		}
-		const totals = [...((await peekPostgres(url))?.whole.state.totals.values() ?? [])]
+		const totals = [...((await peekPostgres(url))?.whole.totals.values() ?? [])]
 		expect(totals.reduce((sum, { delivered }) => sum + delivered, 0)).toBe(posted.length)
 		// What was sent is in the history once, however often it was sent.
 		const kept = await server.sql<{ row: string }>('select row from tracewatch.history', [], 'siege')
