@@ -1,16 +1,17 @@
 /** All changes of the state, without any I/O: each function takes a draft and returns the result. */
 
 import { alertsIn } from '../core/outbox/digest.js'
+import { historyRowOf } from '../core/outbox/historyEntries.js'
 import { isHeld } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
+import type { HistoryEntry } from '../model/history.js'
 import type { Announcement, Commit } from '../model/state.js'
 import type { Troubles } from '../model/trouble.js'
 import { booksOf, noBooks } from './bookShards.js'
-import type { HistoryQueue, NetworkRecord, StateDoc, Total } from './document.js'
+import type { NetworkRecord, StateDoc, Total } from './document.js'
 import { noCheckpoint } from './document.js'
 import { keepingMarks } from './gapMarks.js'
-import { type HistoryDraft, type HistoryKeeping, historyDraftOf, keepRow } from './historyQueue.js'
 
 /**
  * A copy that a batch of changes may modify; the original maps are not modified. A change that throws does so before it
@@ -20,26 +21,33 @@ export interface Draft {
 	readonly networks: Map<string, NetworkRecord>
 	readonly deliveries: Map<string, Delivery>
 	readonly totals: Map<string, Total>
-	/** Null: no history is kept. */
-	history: HistoryDraft | null
+	nextRow: number
+	/** Of the deliveries that have left the outbox; null: no history is kept. */
+	rows: HistoryEntry[] | null
 	troubles: Troubles
 	changed: boolean
 }
 
-export function draftOf(doc: StateDoc, keeping: HistoryKeeping = null): Draft {
+/** `firstRow`: number of the next row of history; null: none is kept. */
+export function draftOf(doc: StateDoc, firstRow: number | null = null): Draft {
 	return {
 		networks: new Map(doc.networks),
 		deliveries: new Map(doc.deliveries),
 		totals: new Map(doc.totals),
-		history: historyDraftOf(doc.history, keeping),
+		nextRow: firstRow ?? doc.nextRow,
+		rows: firstRow === null ? null : [],
 		troubles: doc.troubles,
 		changed: false,
 	}
 }
 
-/** The state after the changes of a draft; `before`: the history where none is kept. */
-export function docOf({ networks, deliveries, totals, history, troubles }: Draft, before: HistoryQueue): StateDoc {
-	return { networks, deliveries, totals, history: history ?? before, troubles }
+/** The state after the changes of a draft. */
+export function docOf({ networks, deliveries, totals, nextRow, troubles }: Draft): StateDoc {
+	return { networks, deliveries, totals, nextRow, troubles }
+}
+
+function keepRow(draft: Draft, delivery: Delivery, ended: Parameters<typeof historyRowOf>[1]): void {
+	draft.rows?.push({ seq: draft.nextRow++, ...historyRowOf(delivery, ended) })
 }
 
 /** `added`: number of deliveries added. */
@@ -77,7 +85,7 @@ export function applyCommit(
 	}
 	draft.networks.set(change.network, record)
 	draft.changed = true
-	for (const delivery of change.folded ?? []) keepRow(draft.history, delivery, { result: 'folded', atMs: nowMs })
+	for (const delivery of change.folded ?? []) keepRow(draft, delivery, { result: 'folded', atMs: nowMs })
 	return { record, added: applyPost(draft, change.deliveries ?? []) }
 }
 
@@ -149,7 +157,7 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 		draft.changed = true
 		if (resolution.result === 'delivered') {
 			draft.deliveries.delete(delivery.id)
-			keepRow(draft.history, delivery, { result: 'delivered', atMs: nowMs, answer: resolution.answer })
+			keepRow(draft, delivery, { result: 'delivered', atMs: nowMs, answer: resolution.answer })
 			const { delivered = 0 } = draft.totals.get(delivery.receiver) ?? {}
 			const alerts = alertsIn(delivery.message)
 			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
@@ -192,7 +200,7 @@ export function applyRetry(draft: Draft, ids: readonly string[], atMs: number): 
 export function applyDrop(draft: Draft, ids: readonly string[], nowMs: number): number {
 	return eachFound(draft, ids, (delivery) => {
 		draft.deliveries.delete(delivery.id)
-		keepRow(draft.history, delivery, { result: 'dropped', atMs: nowMs })
+		keepRow(draft, delivery, { result: 'dropped', atMs: nowMs })
 	})
 }
 

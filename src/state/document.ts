@@ -10,7 +10,6 @@ import { isReread } from '../core/outbox/retriedDeadLetters.js'
 import { failedAttempts, isAlone, isParked, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
-import type { HistoryEntry } from '../model/history.js'
 import type { Gap, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
 import type { Troubles } from '../model/trouble.js'
 import type { Backfill } from '../model/watch.js'
@@ -22,19 +21,9 @@ export interface StateDoc {
 	readonly deliveries: ReadonlyMap<string, Delivery>
 	/** By receiver. */
 	readonly totals: ReadonlyMap<string, Total>
-	readonly history: HistoryQueue
+	/** Number of the next row of history. */
+	readonly nextRow: number
 	readonly troubles: Troubles
-}
-
-/**
- * Rows of history that still have to be written to their own files. They are part of the write that made them, so that
- * a kill loses none.
- */
-export interface HistoryQueue {
-	/** Number of the next row. */
-	readonly next: number
-	/** In order of their numbers. */
-	readonly entries: readonly HistoryEntry[]
 }
 
 /** The stored form of `NetworkState`. */
@@ -58,7 +47,7 @@ export const emptyState: StateDoc = {
 	networks: new Map(),
 	deliveries: new Map(),
 	totals: new Map(),
-	history: { next: 1, entries: [] },
+	nextRow: 1,
 	troubles: { open: [], timesAccepted: 0 },
 }
 

@@ -10,14 +10,13 @@ import type { HistoryEntry } from '../model/history.js'
 import type { Fence, Log } from '../model/ports.js'
 import { type Change, perform } from './acts.js'
 import { docOf, draftOf } from './changes.js'
-import type { HistoryQueue, StateDoc } from './document.js'
-import { historyDraftOf } from './historyQueue.js'
+import type { StateDoc } from './document.js'
 import { decoded } from './records/codec.js'
 
 /** One write, as JSON; the changes as `encoded` makes them. */
 export interface JournalLine {
-	/** Number of the last history row that was durable elsewhere; null: no history is kept. */
-	readonly kept: number | null
+	/** Number of its first row of history; absent: no history is kept. */
+	readonly first?: number
 	readonly changes: readonly unknown[]
 }
 
@@ -59,11 +58,14 @@ export interface Journal {
 	behind(): Promise<readonly JournalLine[]>
 	/** Calls `listener` when others have written, and once when another process has taken the right to write. */
 	watch(listener: { behind(): Promise<void>; lost(error: StateError): void }): void
-	/** Keeps the rows of history from now on; call it once, after `acquire`. Never fails because of a disk. */
-	keepHistory(options: HistoryOptions): Promise<HistoryKeeper | null>
+	/**
+	 * Keeps the rows of history from now on; call it once, after `acquire`. Resolves to the number of the last row that
+	 * is known; null: none are kept. Never fails because of a disk.
+	 */
+	keepHistory(options: HistoryOptions): Promise<number | null>
 	/** As `Store.fence`. Absent: no other instance can have the state. */
 	fence?(): Fence
-	/** Gives the right to write back. */
+	/** Writes the rows that wait, and gives the right to write back. */
 	close(): Promise<void>
 }
 
@@ -72,38 +74,28 @@ export interface HistoryOptions {
 	readonly keepMs: number
 	readonly clock: Clock
 	readonly log?: Log | undefined
-	/** Rows of the durable state that may have to be written to their own place. */
-	readonly history: () => HistoryQueue
-}
-
-export interface HistoryKeeper {
-	/** Number of the last row in its own place. */
-	writtenTo(): number
-	/** Call it when more rows may be waiting. */
-	wake(): void
-	close(): Promise<void>
 }
 
 /** A load in progress: lines are applied by the functions that made them. */
 export interface Replay {
-	/** Throws for a line that no ledger made. */
-	apply(line: JournalLine): void
+	/** Returns its rows of history. Throws for a line that no ledger made. */
+	apply(line: JournalLine): readonly HistoryEntry[]
 	whole(): StateDoc
 }
 
 export function replayOn(before: StateDoc): Replay {
 	const draft = draftOf(before)
-	let { history } = before
 	return {
-		apply({ kept, changes }) {
-			draft.history = historyDraftOf(history, kept === null ? null : { writtenTo: kept })
+		apply({ first, changes }) {
+			draft.rows = first === undefined ? null : []
+			draft.nextRow = first ?? draft.nextRow
 			for (const json of changes) {
 				const { act, argument, atMs } = decoded(json) as Change
 				perform(draft, act, argument, atMs)
 			}
-			history = draft.history ?? history
+			return draft.rows ?? []
 		},
-		whole: () => docOf(draft, history),
+		whole: () => docOf(draft),
 	}
 }
 

@@ -7,7 +7,6 @@ import type { Log } from '../model/ports.js'
 import { type ActName, type Argument, type Change, perform, type Result } from './acts.js'
 import { type Draft, docOf, draftOf } from './changes.js'
 import type { StateDoc } from './document.js'
-import type { HistoryKeeping } from './historyQueue.js'
 import { type Journal, type JournalLine, replayed } from './journal.js'
 import { isLarge } from './records/changeSize.js'
 import { encoded } from './records/codec.js'
@@ -28,7 +27,8 @@ export interface Ledger {
 
 export interface LedgerOptions {
 	readonly log?: Log | undefined
-	readonly keeping: () => HistoryKeeping
+	/** Number of the last row of history that is known; null: none is kept. */
+	readonly lastRow: () => number | null
 	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
 	readonly leastJournalBytes?: number | undefined
 	/** Called after changes of others were taken in. */
@@ -40,7 +40,7 @@ const LEAST_JOURNAL_BYTES = 4 << 20
 interface LoggedDraft extends Draft {
 	/** Effective changes. */
 	readonly done: Change[]
-	readonly kept: number | null
+	readonly first: number | null
 }
 
 interface Waiting {
@@ -51,7 +51,7 @@ interface Waiting {
 
 /** Throws what `journal.acquire` throws. */
 export async function openLedger(journal: Journal, options: LedgerOptions): Promise<Ledger> {
-	const { log, keeping, leastJournalBytes = LEAST_JOURNAL_BYTES, onForeign } = options
+	const { log, lastRow, leastJournalBytes = LEAST_JOURNAL_BYTES, onForeign } = options
 	const loaded = await journal.acquire()
 	let current = loaded.whole
 	let journalBytes = loaded.journalBytes
@@ -92,18 +92,22 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 	}
 
 	function begin(): LoggedDraft {
-		const keep = keeping()
-		return { ...draftOf(current, keep), done: [], kept: keep?.writtenTo ?? null }
+		const last = lastRow()
+		// The history may have more rows than a state that was restored from a copy.
+		const first = last === null ? null : Math.max(current.nextRow, last + 1)
+		return { ...draftOf(current, first), done: [], first }
 	}
 
 	/** Null when the draft is durable; else what others have written. */
 	async function write(draft: LoggedDraft): Promise<readonly JournalLine[] | null> {
-		const { history, kept, done } = draft
-		const next = docOf(draft, current.history)
-		const rows = history?.entries ?? []
+		const { rows, first, done } = draft
+		const next = docOf(draft)
 		if (!done.some(isLarge)) {
-			const line = JSON.stringify({ kept, changes: done.map(encoded) } satisfies JournalLine)
-			const appended = await journal.append(line, rows)
+			const line = JSON.stringify({
+				...(first !== null && { first }),
+				changes: done.map(encoded),
+			} satisfies JournalLine)
+			const appended = await journal.append(line, rows ?? [])
 			if (typeof appended === 'object') {
 				if ('behind' in appended) return appended.behind
 				journalBytes = appended.bytes
@@ -112,7 +116,7 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 			}
 			log?.warn({}, 'the journal of the state was taken away; a new snapshot takes its place')
 		}
-		const compacted = await journal.compact(next, rows)
+		const compacted = await journal.compact(next, rows ?? [])
 		if ('behind' in compacted) return compacted.behind
 		current = next
 		measured(compacted.bytes)

@@ -123,16 +123,21 @@ export async function peek(place: StatePlace): Promise<Peek | null> {
 	return {
 		summary: summarize(state),
 		deliveries: [...state.deliveries.values()],
-		// In a database each row is in its place with the change that brings it.
-		history: place.kind === 'folder' ? state.history.entries : [],
+		history: found.rows ?? [],
 		...(found.isHeld !== undefined && { isPolled: found.isHeld }),
 	}
 }
 
-/** As `peek`. `isHeld`: for a database, whether an instance has it. */
-export async function peekWhole(
-	place: StatePlace,
-): Promise<{ readonly whole: StateDoc; readonly isHeld?: boolean } | null> {
+export interface PeekedState {
+	readonly whole: StateDoc
+	/** For a database: whether an instance has it. */
+	readonly isHeld?: boolean
+	/** As `Peek.history`. */
+	readonly rows?: readonly HistoryEntry[]
+}
+
+/** As `peek`. */
+export async function peekWhole(place: StatePlace): Promise<PeekedState | null> {
 	if (place.kind === 'folder') return await readBeside(place.dir)
 	const { peekPostgres } = await import('./postgres/pgJournal.js')
 	return await peekPostgres(place.url)

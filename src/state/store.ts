@@ -8,7 +8,7 @@ import type { ActName, Argument, Result } from './acts.js'
 import type { Draft } from './changes.js'
 import { enrolledIn } from './coverageChanges.js'
 import { mustHave, networkState, summarize, waitingOf } from './document.js'
-import type { HistoryKeeper, Journal } from './journal.js'
+import type { Journal } from './journal.js'
 import { openLedger } from './ledger.js'
 import { createQueues } from './queues.js'
 
@@ -29,16 +29,14 @@ export interface StoreOptions {
 /** Throws what `journal.acquire` throws. */
 export async function openStoreOn(journal: Journal, options: StoreOptions): Promise<Store> {
 	const { clock, log, historyMs } = options
-	let history: HistoryKeeper | null = null
-	const keeping = () => (history === null ? null : { writtenTo: history.writtenTo() })
+	let lastRow: number | null = null
 	const ledger = await openLedger(journal, {
-		...{ log, keeping, leastJournalBytes: options.leastJournalBytes },
+		...{ log, lastRow: () => lastRow, leastJournalBytes: options.leastJournalBytes },
 		onForeign: () => announce(1),
 	})
 	journal.watch({ behind: () => ledger.catchUp(), lost: (error) => options.onLost?.(error) })
 	const state = ledger.current
-	if (historyMs !== undefined)
-		history = await journal.keepHistory({ keepMs: historyMs, clock, log, history: () => state().history })
+	if (historyMs !== undefined) lastRow = await journal.keepHistory({ keepMs: historyMs, clock, log })
 	const queues = createQueues()
 	const listeners = new Set<() => void>()
 	let closed = false
@@ -50,9 +48,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 	): Promise<Result<K>> {
 		if (closed) throw new Error('the state store is closed')
 		const given = typeof argument === 'function' ? argument : () => argument
-		const result = await ledger.change(act, given, clock())
-		if (state().history.entries.length > 0) history?.wake()
-		return result
+		return await ledger.change(act, given, clock())
 	}
 
 	/** State after the last write. */
@@ -116,7 +112,6 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		close: async () => {
 			closed = true
 			await ledger.idle()
-			await history?.close()
 			await journal.close()
 		},
 	}

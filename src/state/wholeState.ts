@@ -29,17 +29,18 @@ export async function copyState(from: StatePlace, to: StatePlace): Promise<State
 	if (isFolder) await mustBeOurFormat(from.dir)
 	const unlock = isFolder ? await lockState(from.dir) : null
 	try {
-		const whole = await readPlace(from)
-		if (whole === null || isEmpty(whole)) {
+		const found = await peekWhole(from)
+		if (found?.isHeld) throw inUse()
+		if (found === null || isEmpty(found.whole)) {
 			throw new StateError('mismatch', 'there is no state to copy: FROM holds none, and nothing was changed')
 		}
 		const history = await openHistory(from)
 		try {
-			await fillPlace(to, whole, oldestFirst(history))
+			await fillPlace(to, found.whole, oldestFirst(history, found.rows ?? []))
 		} finally {
 			await history.close()
 		}
-		return whole
+		return found.whole
 	} finally {
 		await unlock?.()
 	}
@@ -50,13 +51,6 @@ async function isThere(folder: string): Promise<boolean> {
 		() => true,
 		() => false,
 	)
-}
-
-async function readPlace(place: StatePlace): Promise<StateDoc | null> {
-	const found = await peekWhole(place)
-	if (found === null) return null
-	if (found.isHeld) throw inUse()
-	return found.whole
 }
 
 function inUse(): StateError {
@@ -105,13 +99,7 @@ async function fillDatabase(url: string, whole: StateDoc, history: Pieces): Prom
 			await insertHistory(database, piece)
 			last = piece.at(-1)?.seq ?? last
 		}
-		// What a folder has not written to its files yet.
-		const { next, entries } = whole.history
-		await insertHistory(
-			database,
-			entries.filter(({ seq }) => seq > last),
-		)
-		await journal.compact({ ...whole, history: { next: Math.max(next, last + 1), entries: [] } }, [])
+		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {
 		await journal.close()
 		await database.close()
@@ -122,8 +110,8 @@ function isEmpty({ networks, deliveries, totals }: StateDoc): boolean {
 	return networks.size + deliveries.size + totals.size === 0
 }
 
-/** Reads twice: once for the places where the pieces begin. */
-async function* oldestFirst(history: HistoryReader): Pieces {
+/** Reads twice: once for the places where the pieces begin. `unwritten`: rows that follow. */
+async function* oldestFirst(history: HistoryReader, unwritten: readonly HistoryEntry[]): Pieces {
 	const starts: (string | null)[] = [null]
 	let count = 0
 	for await (const { entry, cursor } of history.read({}, null)) {
@@ -139,4 +127,5 @@ async function* oldestFirst(history: HistoryReader): Pieces {
 		}
 		if (piece.length > 0) yield piece.toReversed()
 	}
+	if (unwritten.length > 0) yield unwritten
 }

@@ -130,7 +130,7 @@ const tear: Command = {
 	async run(_, real) {
 		await mend(real)
 		await real.store.drop([])
-		await appendFile(join(real.folder, 'journal.jsonl'), '{"n":1,"kept":null,"chan')
+		await appendFile(join(real.folder, 'journal.jsonl'), '{"n":1,"chan')
 	},
 }
 

@@ -6,13 +6,14 @@
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { Low } from 'lowdb'
 import { codeOf } from '../../base/systemError.js'
+import type { HistoryEntry } from '../../model/history.js'
 import { emptyState, type StateDoc } from '../document.js'
 import type { Journal } from '../journal.js'
 import { freshId, type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
 import { durableFile, temporaryOf } from './disk/durable.js'
-import { forgetDays, historyFolder } from './history/days.js'
-import { openHistoryWriter } from './history/writer.js'
+import { forgetDays, historyFolder, lastRowIn } from './history/days.js'
+import { type HistoryWriter, openHistoryWriter } from './history/writer.js'
 import { appendLine, beginJournal, JOURNAL_CUT, type JournalEnd, journalPath } from './journalFile.js'
 import { readFolder } from './readFolder.js'
 
@@ -26,6 +27,9 @@ interface Place {
 /** Creates the folder if necessary. */
 export function folderJournal(folder: string): Journal {
 	let place: Place | null = null
+	/** Of the snapshot and its journal, until a writer takes them. */
+	let rows: readonly HistoryEntry[] = []
+	let writer: HistoryWriter | null = null
 
 	async function load() {
 		try {
@@ -37,42 +41,48 @@ export function folderJournal(folder: string): Journal {
 		}
 		const found = await readFolder(folder)
 		const whole = found?.whole ?? emptyState
+		rows = found?.rows ?? []
 		if (found === null) await takeSnapshot(whole)
 		else place = { id: found.id, end: found.journal }
 		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place?.end?.bytes ?? 0 }
 	}
 
-	async function takeSnapshot(whole: StateDoc): Promise<void> {
-		place = await writeSnapshot(folder, place?.id ?? null, whole)
+	async function takeSnapshot(whole: StateDoc, added: readonly HistoryEntry[] = []): Promise<void> {
+		place = await writeSnapshot(folder, place?.id ?? null, { whole, rows: [...(writer?.waiting() ?? rows), ...added] })
 	}
 
 	return {
 		acquire: load,
-		async append(line) {
+		async append(line, added) {
 			try {
 				const id = place?.id ?? ''
 				const end = place?.end ?? (await beginJournal(folder, id))
 				place = { id, end }
 				const after = await appendLine(folder, end, line)
 				place = { id, end: after }
+				writer?.add(added)
 				return { bytes: after.bytes }
 			} catch (error) {
 				if (!isGone(error)) throw error
 				return 'gone'
 			}
 		},
-		async compact(whole) {
-			await takeSnapshot(whole)
+		async compact(whole, added) {
+			await takeSnapshot(whole, added ?? [])
+			writer?.add(added ?? [])
 			return { bytes: await sizeOf(folder) }
 		},
 		behind: async () => [],
 		watch: () => undefined,
-		async keepHistory({ keepMs, clock, log, history }) {
-			if (keepMs > 0) return await openHistoryWriter(folder, { keepMs, clock, log, waiting: () => history().entries })
-			await forgetDays(historyFolder(folder), 0, clock()).catch(() => undefined)
-			return null
+		async keepHistory(options) {
+			if (options.keepMs === 0) {
+				await forgetDays(historyFolder(folder), 0, options.clock()).catch(() => undefined)
+				return null
+			}
+			writer = openHistoryWriter(folder, options, rows)
+			return await lastRowIn(folder)
 		},
-		close: async () => undefined,
+		close: async () => await writer?.close(),
 	}
 }
 
@@ -89,9 +99,13 @@ function isGone(error: unknown): boolean {
  * Writes a snapshot, and starts the journal that continues it. `before`: id of the present snapshot; null: there is
  * none. If it throws StateError `disk`, the present files stay valid.
  */
-async function writeSnapshot(folder: string, before: string | null, whole: StateDoc): Promise<Place> {
+async function writeSnapshot(
+	folder: string,
+	before: string | null,
+	content: Pick<Snapshot, 'whole' | 'rows'>,
+): Promise<Place> {
 	const id = freshId()
-	const blank: Snapshot = { id, before, whole }
+	const blank: Snapshot = { id, before, ...content }
 	const low = new Low(durableFile(statePath(folder), snapshotFormat), blank)
 	// A snapshot without a journal counts as damage, so the first journal is written before its snapshot.
 	let end = before === null ? await beginJournal(folder, id) : null

@@ -4,6 +4,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { StateError } from '../../errors.js'
+import type { HistoryEntry } from '../../model/history.js'
 import type { StateDoc } from '../document.js'
 import { replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
@@ -12,10 +13,13 @@ import { damagedError, previousOf, restoreByCopy, shellQuoted } from './disk/dam
 import { exists } from './disk/diskErrors.js'
 import { examine, isWhole } from './disk/durable.js'
 import { openOwnFile } from './disk/ownFile.js'
+import { lastRowIn } from './history/days.js'
 import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journalFile.js'
 
 export interface FoundFolder {
 	readonly whole: StateDoc
+	/** Rows of history that are not in their files yet. */
+	readonly rows: readonly HistoryEntry[]
 	/** Id of the snapshot. */
 	readonly id: string
 	/** Null: start a new one, because the snapshot already contains the old one. */
@@ -28,12 +32,18 @@ export async function readFolder(folder: string): Promise<FoundFolder | null> {
 	const snapshot = await readSnapshot(folder)
 	if (snapshot === null) return null
 	const { id, before, whole } = snapshot
+	const written = await lastRowIn(folder)
+	const unwritten = (rows: readonly HistoryEntry[]) => rows.filter(({ seq }) => seq > written)
+	const rows = unwritten(snapshot.rows)
 	try {
 		const journal = await readJournal(folder)
 		if (journal === null) throw new JournalDamage(0, 'it is missing, though there was one')
-		if (journal.of === id) return { id, ...(await replayedFrom(whole, journal)) }
+		if (journal.of === id) {
+			const found = await replayedFrom(whole, journal, (more) => rows.push(...unwritten(more)))
+			return { id, rows, ...found }
+		}
 		// The process was killed after it wrote the snapshot and before it started the journal.
-		if (journal.of === before || isBlank(journal)) return { id, whole, journal: null }
+		if (journal.of === before || isBlank(journal)) return { id, whole, rows, journal: null }
 		throw new JournalDamage(0, 'it belongs to another state.json')
 	} catch (error) {
 		if (error instanceof JournalDamage) throw journalError(folder, id, error)
@@ -109,12 +119,13 @@ async function restoreTo(folder: string): Promise<string | null> {
 async function replayedFrom(
 	whole: StateDoc,
 	journal: FoundJournal,
+	onRows: (rows: readonly HistoryEntry[]) => void,
 ): Promise<{ readonly whole: StateDoc; readonly journal: JournalEnd }> {
 	const replay = replayOn(whole)
 	let end = journal.start
 	for (const { end: next, ...line } of journal.lines()) {
 		try {
-			replay.apply(line)
+			onRows(replay.apply(line))
 		} catch (cause) {
 			const number = next.lines + 1
 			throw new JournalDamage(number, `line ${number} cannot be understood`, { cause })

@@ -188,7 +188,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		const id = randomBytes(8).toString('hex')
 		const bytes = await writeParts(database, id, whole)
 		const advance = rows === null ? 0 : 1
-		const values = [name, writer, before.epoch, before.seq, id, '{"kept":null,"changes":[]}', ...columnsOf(rows ?? [])]
+		const values = [name, writer, before.epoch, before.seq, id, '{"changes":[]}', ...columnsOf(rows ?? [])]
 		const moved = await ask(SWITCH, [...values, advance])
 		const behind = moved.length > 0 ? null : await why(id, before)
 		if (behind !== null) return behind
@@ -230,11 +230,10 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		watch(caller) {
 			listener = caller
 		},
-		async keepHistory({ keepMs, clock, log, history }) {
+		async keepHistory({ keepMs, clock, log }) {
 			if (!isBeside) stopForgetting = forgetRows(database, { keepMs, clock, log })
-			if (keepMs === 0) return null
 			// Each row is written with the line that brings it.
-			return { writtenTo: () => history().next - 1, wake: () => undefined, close: async () => undefined }
+			return keepMs === 0 ? null : 0
 		},
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
@@ -332,7 +331,7 @@ function* linesOf(parts: readonly string[]): Iterable<string> {
 /** Resolves to the size. A reader sees the parts when the head names them. */
 async function writeParts({ ask, name }: Database, id: string, whole: StateDoc): Promise<number> {
 	let [part, text, size] = [0, '', 0]
-	for (const piece of snapshotFormat.encode({ id, before: null, whole })) {
+	for (const piece of snapshotFormat.encode({ id, before: null, whole, rows: [] })) {
 		text += piece
 		if (text.length < PART_CHARS) continue
 		await ask(INSERT_PART, [name, id, part++, text])

@@ -22,6 +22,8 @@ export interface Snapshot {
 	/** Id of the snapshot before, whose journal is contained in this one. Null: there was none. */
 	readonly before: string | null
 	readonly whole: StateDoc
+	/** Rows of history that are not in a place of their own yet. */
+	readonly rows: readonly HistoryEntry[]
 }
 
 /** What of a network may need more than one line. All else is in the record that starts it. */
@@ -76,10 +78,10 @@ export function freshId(): string {
 /** Items per line; a line takes a few milliseconds to make. */
 const PER_LINE = { map: 50, books: 500, addresses: 1_000, places: 20, groups: 50, deliveries: 20, history: 50 }
 
-function* recordsOf({ id, before, whole }: Snapshot): Iterable<SnapshotRecord> {
-	const { networks, deliveries, history, ...rest } = whole
+function* recordsOf({ id, before, whole, rows }: Snapshot): Iterable<SnapshotRecord> {
+	const { networks, deliveries, ...rest } = whole
 	yield { snapshot: id, before }
-	yield { facts: { ...rest, history: { ...history, entries: [] } } }
+	yield { facts: rest }
 	for (const [network, { announcements, books, gaps, payees, contracts, covered, ...facts }] of networks) {
 		const maps = { announcements, books, gaps, payees, contracts }
 		yield { network, facts: { ...facts, backfills: facts.backfills.map((one) => ({ ...one, addresses: [] })) } }
@@ -93,7 +95,7 @@ function* recordsOf({ id, before, whole }: Snapshot): Iterable<SnapshotRecord> {
 			for (const places of lots(placesOf(addresses, table), PER_LINE.places)) yield { backfill, places }
 	}
 	for (const some of lots(deliveries.values(), PER_LINE.deliveries)) yield { deliveries: some }
-	for (const some of lots(history.entries, PER_LINE.history)) yield { history: some }
+	for (const some of lots(rows, PER_LINE.history)) yield { history: some }
 }
 
 function* groupLots(covered: NetworkRecord['covered']): Iterable<readonly Group[]> {
@@ -155,20 +157,19 @@ interface Reading {
 	facts: Omit<StateDoc, 'networks' | 'deliveries'>
 	readonly networks: ReadNetwork[]
 	readonly deliveries: Map<string, Delivery>
-	readonly history: HistoryEntry[]
+	readonly rows: HistoryEntry[]
 }
 
 /** Throws for data that `recordsOf` did not make. */
 async function read(lines: Iterable<string>): Promise<Snapshot> {
-	const reading: Reading = { head: null, facts: emptyState, networks: [], deliveries: new Map(), history: [] }
+	const reading: Reading = { head: null, facts: emptyState, networks: [], deliveries: new Map(), rows: [] }
 	for (const line of lines) {
 		take(reading, decoded(JSON.parse(line)) as SnapshotRecord)
 		if (isSliceOver()) await nextSlice()
 	}
-	const { deliveries, facts, history } = reading
+	const { deliveries, facts, rows } = reading
 	const networks = new Map(reading.networks.map((network) => [network.name, recordOf(network)]))
-	const whole = { ...facts, networks, deliveries, history: { ...facts.history, entries: history } }
-	return { ...mustFind(reading.head), whole }
+	return { ...mustFind(reading.head), whole: { ...facts, networks, deliveries }, rows }
 }
 
 function take(reading: Reading, record: SnapshotRecord): void {
@@ -194,7 +195,7 @@ function take(reading: Reading, record: SnapshotRecord): void {
 		for (const address of addressesAt(record.places, covered)) own.push(address)
 	} else if ('deliveries' in record)
 		for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
-	else if ('history' in record) reading.history.push(...record.history)
+	else if ('history' in record) reading.rows.push(...record.history)
 	else throw new Error('a record of no known kind')
 }
 

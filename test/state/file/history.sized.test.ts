@@ -21,7 +21,7 @@ import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { openHistoryFiles } from '../../../src/state/file/history/historyReader.js'
-import { mostWaitingRows } from '../../../src/state/historyQueue.js'
+import { mostWaitingRows } from '../../../src/state/file/history/writer.js'
 import { peek } from '../../../src/state/open.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { testInFull } from '../../support/longRun.js'
@@ -75,8 +75,8 @@ describe('files of history', () => {
 	test('behavior: rows come from the state once more after a kill, and never twice', async () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)
-		// As the disk was in between: the state has them, and so has the file, or half of it, or not at all.
-		expect((await peek({ kind: 'folder', dir: folder }))?.history.map(({ seq }) => seq)).toEqual([1, 2])
+		// As the disk was in between: the journal brings them, and the file has both, or half of it, or not at all.
+		expect((await peek({ kind: 'folder', dir: folder }))?.history).toEqual([])
 		const whole = await readFile(file)
 		for (const bytes of [whole.length, whole.length - 1, whole.indexOf(0x0a) + 1, whole.indexOf(0x0a), 7, 0]) {
 			await copyFile(file, `${file}.kept`)
@@ -87,6 +87,7 @@ describe('files of history', () => {
 			await rm(`${file}.kept`)
 		}
 		await rm(file)
+		expect((await peek({ kind: 'folder', dir: folder }))?.history.map(({ seq }) => seq)).toEqual([1, 2])
 		await (await open()).close()
 		expect(await readFile(file)).toEqual(whole)
 		await told('c')
@@ -113,19 +114,24 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b', 'c'])
 	})
 
-	test('behavior: what is written is out of the state with its next write', async () => {
-		const store = await open()
+	test('behavior: a snapshot holds the rows that are not written yet, and no others', async () => {
+		await mkdir(folder, { recursive: true })
+		await writeFile(join(folder, 'history'), 'no folder')
+		const store = await openFileStore(folder, { clock, historyMs, leastJournalBytes: 1 })
 		await tell(store, 'a')
-		await expect.poll(() => ids()).toEqual(['a'])
-		// It can be read a moment before it would outlive a power cut, which is when a write leaves it out.
-		let posts = 0
-		const stateAfterWrite = async () => {
-			posts += 1
-			await store.post([deliveryOf(`b${posts}`)])
-			return (await peek({ kind: 'folder', dir: folder }))?.history
-		}
-		await expect.poll(stateAfterWrite).toEqual([])
+		const long = deliveryOf('long', { lastError: 'x'.repeat(9_000) })
+		await store.post([long])
 		await store.close()
+		expect((await readFile(join(folder, 'journal.jsonl'), 'utf8')).split('\n')).toHaveLength(2)
+		await rm(join(folder, 'history'))
+		await (await open()).close()
+		expect(await ids()).toEqual(['a'])
+		const again = await openFileStore(folder, { clock, historyMs, leastJournalBytes: 1 })
+		await again.drop(['long'])
+		await again.post([{ ...long, lastError: 'x'.repeat(30_000) }])
+		await again.close()
+		expect(await readFile(join(folder, 'state.json'), 'utf8')).not.toContain('"seq":1,')
+		expect(await ids()).toEqual(['a', 'long'])
 	})
 
 	test('error: a line that cannot be read is a hole, and the rest is read', async () => {
@@ -156,6 +162,8 @@ describe('files of history', () => {
 		const store = await open()
 		const many = Array.from({ length: mostWaitingRows + 5 }, (_, index) => `d${index}`)
 		await tell(store, ...many)
+		// Until here the journal brings all of them; so many deliveries are a new snapshot.
+		await store.post(Array.from({ length: 2_001 }, (_, index) => deliveryOf(`w${index}`)))
 		await store.close()
 		await rm(join(folder, 'history'))
 		await (await open()).close()

@@ -278,7 +278,7 @@ testInFull('behavior: over many writes and snapshots, cut off at random, it is w
 		await store.close()
 		const journal = await readFile(at('journal.jsonl'), 'utf8')
 		snapshots.add((await readFile(at('state.json'), 'utf8')).slice(0, 60))
-		const torn = `{"n":${journal.split('\n').length - 1},"kept":null,"changes":[{"act":"post","atMs":5,"argument":[`
+		const torn = `{"n":${journal.split('\n').length - 1},"changes":[{"act":"post","atMs":5,"argument":[`
 		await writeFile(at('journal.jsonl'), journal + torn.slice(0, Math.floor(random() * torn.length)))
 		store = await open(3_000)
 		expect(await seen(store)).toEqual(before)

@@ -78,6 +78,20 @@ export async function endOfDay(path: string): Promise<DayEnd> {
 	}
 }
 
+/** Number of the last row in the files; 0 where there is none, or where they cannot be read. */
+export async function lastRowIn(stateFolder: string): Promise<number> {
+	try {
+		const folder = historyFolder(stateFolder)
+		for (const day of (await daysIn(folder)).toReversed()) {
+			const { seq } = await endOfDay(fileOfDay(folder, day))
+			if (seq > 0) return seq
+		}
+	} catch {
+		// The writer reports it.
+	}
+	return 0
+}
+
 /** Start of the line that ends before `end`. */
 async function lineStart(file: FileHandle, end: number): Promise<number> {
 	// Skips that line's own newline.
