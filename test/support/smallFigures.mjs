@@ -1,8 +1,20 @@
 // Loaded before the program (`node --import`): constants of its source get the values of SMALL_FIGURES, such as
-// `MOST_PENDING=100`, so that a test reaches a limit that a user reaches in days.
+// `MOST_PENDING=100`, so that a test reaches a limit that a user reaches in days. A name that the program has not ends
+// it at once: the test would wait for the user's limit.
+import { readdirSync, readFileSync } from 'node:fs'
 import { register } from 'node:module'
+import { dirname, join } from 'node:path'
 
-const small = (process.env.SMALL_FIGURES ?? '').split(',').map((each) => each.split('='))
+const dist = dirname(process.argv[1] ?? '')
+const files = readdirSync(dist).filter((name) => name.endsWith('.js'))
+const program = files.map((name) => readFileSync(join(dist, name), 'utf8')).join('\n')
+const small = (process.env.SMALL_FIGURES ?? '')
+	.split(',')
+	.filter((each) => each !== '')
+	.map((each) => each.split('='))
+for (const [name] of small) {
+	if (!new RegExp(`const ${name} = [0-9]`).test(program)) throw new Error(`SMALL_FIGURES: no constant ${name}`)
+}
 const hook = `export async function load(url, context, next) {
 	const loaded = await next(url, context)
 	if (url.includes('/node_modules/') || !url.includes('/dist/')) return loaded
