@@ -1,6 +1,7 @@
 /** Reads contracts so that one that cannot be read fails alone, and remembers which are not read. */
 
 import { signalWithin } from '../../base/waits/deadline.js'
+import { addTo, cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { ContractState, UnreadContract } from '../../model/contract.js'
@@ -83,16 +84,11 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 		const bySize = new Map<number, ContractQuestion[]>()
 		for (const question of questions) {
 			const { together = Number.POSITIVE_INFINITY, hints = [] } = unread.get(question.address) ?? {}
-			const some = bySize.get(together) ?? []
-			some.push(hints.length === 0 ? question : { ...question, hints })
-			bySize.set(together, some)
+			addTo(bySize, together, hints.length === 0 ? question : { ...question, hints })
 		}
 		return [...bySize]
 			.sort(([one], [other]) => (one > other ? -1 : 1))
-			.flatMap(([most, all]) => {
-				const size = Math.min(most, all.length)
-				return Array.from({ length: Math.ceil(all.length / size) }, (_, at) => all.slice(at * size, (at + 1) * size))
-			})
+			.flatMap(([most, all]) => cut(all, Math.min(most, all.length)))
 	}
 
 	return {

@@ -1,5 +1,6 @@
 /** Reads the headers between the ends of a span that was read by filters; they are needed for withdrawals only. */
 
+import { cut } from '../../core/lists.js'
 import type { AddressSet } from '../../model/chain.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Header, unsettled } from '../wire/wire.js'
@@ -68,15 +69,11 @@ export async function readBetween(
 	for (let number = first.number + 1n; number < last.number; number++) {
 		if (!spared.has(number)) numbers.push(number)
 		if (numbers.length < REQUESTS * MOST_AT_ONCE) continue
-		await Promise.all([...chunks(numbers)].map(read))
+		await Promise.all(cut(numbers, MOST_AT_ONCE).map(read))
 		numbers = []
 	}
-	await Promise.all([...chunks(numbers)].map(read))
+	await Promise.all(cut(numbers, MOST_AT_ONCE).map(read))
 	return { links, headers, paying }
-}
-
-function* chunks(numbers: readonly bigint[]): Generator<readonly bigint[]> {
-	for (let at = 0; at < numbers.length; at += MOST_AT_ONCE) yield numbers.slice(at, at + MOST_AT_ONCE)
 }
 
 /** Throws `unsettled` if consecutive blocks do not follow each other. */

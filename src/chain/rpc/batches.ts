@@ -3,6 +3,7 @@
  * of an answered batch only the failed calls are sent again.
  */
 
+import { cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { BatchLimit } from '../limits/limits.js'
 import type { Speed } from '../limits/speed.js'
@@ -248,12 +249,6 @@ function endsAll({ kind }: RpcError): boolean {
 /** The failure is about this call, not about the endpoint. */
 function isOfCall({ kind }: RpcError): boolean {
 	return kind === 'unsupported' || kind === 'bad-params' || kind === 'no-data' || kind === 'unsettled'
-}
-
-function cut(places: readonly number[], size: number): readonly Slice[] {
-	const all: Slice[] = []
-	for (let at = 0; at < places.length; at += size) all.push(places.slice(at, at + size))
-	return all
 }
 
 /** The method of one request; `batch` for several methods. */

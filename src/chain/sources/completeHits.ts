@@ -1,5 +1,6 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { isCheaperWhole } from '../../core/cost/cost.js'
+import { groupedBy } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Part, UnreadTransaction } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
@@ -62,7 +63,7 @@ export async function completeHits(
 	{ rpc, hits, addresses, last, costs, mayLack = false }: Incomplete,
 	signal: AbortSignal,
 ): Promise<CompletedHits> {
-	const byBlock = blocksOf(hits)
+	const byBlock = groupedBy(hits, ({ blockNumber }) => blockNumber)
 	const numbers = [...byBlock.keys()]
 	const isWhole = costs.hasWholeBlocks(rpc) ? isReadWhole(costs.rowsPerBlock(), addresses) : () => false
 	const whole = new Set(numbers.filter((number) => isWhole(byBlock.get(number) ?? [])))
@@ -122,16 +123,6 @@ export async function completeHits(
 	const all = await withOwnReceipts(rpc, found.map(wantedOf), new Map([...receipts, ...more]), signal)
 	const transactions = found.map((hit) => joined(rpc, hit, all, { tracing: 'trace', costs })).sort(byPlace)
 	return { blocks, transactions, ...(unread.length > 0 && { unread }) }
-}
-
-function blocksOf(hits: readonly RowGroup[]): ReadonlyMap<bigint, readonly RowGroup[]> {
-	const blocks = new Map<bigint, RowGroup[]>()
-	for (const hit of hits) {
-		const own = blocks.get(hit.blockNumber)
-		if (own === undefined) blocks.set(hit.blockNumber, [hit])
-		else own.push(hit)
-	}
-	return blocks
 }
 
 function isReadWhole(rowsPerBlock: number | null, addresses: AddressSet): (hits: readonly RowGroup[]) => boolean {

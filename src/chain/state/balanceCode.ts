@@ -4,7 +4,7 @@
  */
 
 import type { Address } from '../../model/glossary.js'
-import { eachAddress, overrideCall, PLACES } from './stateOverride.js'
+import { eachAddress, overrideCall, PLACES } from './codeOverride.js'
 
 /**
  * (codehash(it) >> 192 << 192) | balance(it). The second access to an account costs 100 gas. EXTCODEHASH does not

@@ -4,6 +4,7 @@
  */
 
 import { MOST_IN_MULTICALL, MOST_TOGETHER } from '../../core/ledger/books.js'
+import { cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { Balances } from '../../model/books.js'
 import type { BlockRef } from '../../model/chain.js'
@@ -72,7 +73,7 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 		{ addresses, block }: { readonly addresses: readonly Address[]; readonly block: BlockRef },
 		signal: AbortSignal,
 	): Promise<readonly AccountState[]> {
-		const lists = [...chunks(addresses, MOST_ASKED[strategy.ask])]
+		const lists = [...cut(addresses, MOST_ASKED[strategy.ask])]
 		const answers = await rpc.batch(
 			lists.flatMap((list) => callsOf(list, strategy, block)),
 			signal,
@@ -127,10 +128,6 @@ const MOST_ASKED: Readonly<Record<BalanceStrategy['ask'], number>> = {
 	together: MOST_TOGETHER,
 	multicall: MOST_IN_MULTICALL,
 	each: MOST_TOGETHER,
-}
-
-function* chunks(addresses: readonly Address[], size: number): Iterable<readonly Address[]> {
-	for (let at = 0; at < addresses.length; at += size) yield addresses.slice(at, at + size)
 }
 
 function callsOf(addresses: readonly Address[], { ask, by }: BalanceStrategy, block: BlockRef): readonly RpcCall[] {

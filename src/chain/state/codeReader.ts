@@ -1,6 +1,7 @@
 import * as Keccak from 'ox/Hash'
 import { signalWithin } from '../../base/waits/deadline.js'
 import { createSlots } from '../../base/waits/slots.js'
+import { cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { CodeFacts, CodeReader } from '../../model/contract.js'
@@ -104,8 +105,7 @@ export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpo
 		const keyOf = (address: Address) => `${block.hash}:${address}`
 		const before = (address: Address) => answers.get(keyOf(address))
 		const missing = all.filter((address) => !isValid(before(address)))
-		for (let at = 0; at < missing.length; at += MOST_CODES) {
-			const some = missing.slice(at, at + MOST_CODES)
+		for (const some of cut(missing, MOST_CODES)) {
 			const codes = askSome(some, block, signal)
 			for (const address of some) {
 				const answer = codes.then((found) => found.get(address) ?? null)

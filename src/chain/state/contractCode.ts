@@ -4,7 +4,7 @@ import * as Keccak from 'ox/Hash'
 import * as Text from 'ox/Hex'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import { hexBytes } from '../wire/wire.js'
-import { eachAddress, overrideCall, PLACES } from './stateOverride.js'
+import { eachAddress, overrideCall, PLACES } from './codeOverride.js'
 
 const place = PLACES.contracts
 

@@ -1,4 +1,5 @@
 import { mappingSlot } from '../../core/events/mappingSlot.js'
+import { cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import type { BlockRef } from '../../model/chain.js'
 import type { ContractState, ContractStates, GetterQuestion, ListQuestion, SlotQuestion } from '../../model/contract.js'
@@ -122,8 +123,7 @@ function readerOf({ endpoints, strategies, answered, rank }: Reading): ContractS
 	return {
 		async codeHashes(addresses, block, signal) {
 			const found = new Map<Address, Hash>()
-			for (let at = 0; at < addresses.length; at += MOST_HASHES) {
-				const some = addresses.slice(at, at + MOST_HASHES)
+			for (const some of cut(addresses, MOST_HASHES)) {
 				const hashes = await ask(hashesOf(some), block, signal)
 				for (const [index, hash] of hashes.entries()) {
 					const address = some[index]
@@ -164,8 +164,7 @@ function readerOf({ endpoints, strategies, answered, rank }: Reading): ContractS
 			const all = questions.flatMap(({ address, signatures }) =>
 				signatures.map((signature) => ({ address, signature })),
 			)
-			for (let at = 0; at < all.length; at += MOST_GETTERS) {
-				const some = all.slice(at, at + MOST_GETTERS)
+			for (const some of cut(all, MOST_GETTERS)) {
 				const words = await ask(gettersOf(some), block, signal)
 				for (const [index, { address, signature }] of some.entries()) {
 					const own = found.get(address) ?? new Map<string, Hash>()

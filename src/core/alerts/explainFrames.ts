@@ -11,6 +11,7 @@ import { judge, type Reason, type Verdict } from '../events/effective.js'
 import { eventsOf, type FramedEvent, traceText } from '../events/events.js'
 import { type CodeKnowledge, type JudgedCode, judgeCode } from '../events/foreignCode.js'
 import { createPathMap, type PathMap } from '../events/paths.js'
+import { groupedBy } from '../lists.js'
 import { refusal, sides } from '../matching/match.js'
 
 export interface ExplainContext {
@@ -58,14 +59,7 @@ export function explain(tx: TxTrace, context: ExplainContext): readonly Explaine
 }
 
 function byPlace<E extends Pick<FramedEvent, 'traceAddress'>>(events: Iterable<E>): ReadonlyMap<string, readonly E[]> {
-	const places = new Map<string, E[]>()
-	for (const event of events) {
-		const place = traceText(event.traceAddress)
-		const before = places.get(place)
-		if (before === undefined) places.set(place, [event])
-		else before.push(event)
-	}
-	return places
+	return groupedBy(events, ({ traceAddress }) => traceText(traceAddress))
 }
 
 interface Shown {

@@ -7,6 +7,7 @@ import type { Alert } from '../../model/alert.js'
 import type { BlockRef, Span } from '../../model/chain.js'
 import type { Announcement, NetworkState } from '../../model/state.js'
 import { placeOfId } from '../alerts/alertId.js'
+import { addTo } from '../lists.js'
 import { type Steps, stepItems } from '../steps.js'
 import { createRelated, naming } from './related.js'
 
@@ -202,9 +203,7 @@ function* byId(alerts: readonly Alert[]): Steps<ReadonlyMap<string, Alert[]>> {
 	let seen = 0
 	for (const alert of alerts) {
 		if (++seen % stepItems === 0) yield
-		const group = groups.get(alert.data.id)
-		if (group === undefined) groups.set(alert.data.id, [alert])
-		else group.push(alert)
+		addTo(groups, alert.data.id, alert)
 	}
 	return groups
 }

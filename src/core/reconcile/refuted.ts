@@ -10,6 +10,7 @@ import type { Address } from '../../model/glossary.js'
 import type { Announcement } from '../../model/state.js'
 import { addressOfId, alertId, placeOfId } from '../alerts/alertId.js'
 import { eventsByTransaction } from '../events/eventsByTransaction.js'
+import { addTo } from '../lists.js'
 import { type Difference, isAnnounced, isAsAnnounced, isSeenIn, retractionOf } from './reconcile.js'
 
 /** The reading of a block that closes the book of an address. */
@@ -64,9 +65,7 @@ function refutable(lists: readonly Iterable<Announcement>[]): ReadonlyMap<bigint
 		const { id, block, proved } = entry
 		if (!isSeenIn(entry, 'frames') || placeOfId(id).startsWith('reward') || proved === true || !isAnnounced(entry))
 			continue
-		const entries = blocks.get(block.number)
-		if (entries === undefined) blocks.set(block.number, [entry])
-		else entries.push(entry)
+		addTo(blocks, block.number, entry)
 	}
 	return blocks
 }

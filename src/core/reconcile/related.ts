@@ -3,6 +3,7 @@ import type { Hash } from '../../model/glossary.js'
 import type { Kind } from '../../model/kind.js'
 import type { Announcement } from '../../model/state.js'
 import { addressOfId } from '../alerts/alertId.js'
+import { addTo } from '../lists.js'
 
 /** Code that a contract ran, and who rules it since: of one transaction, the later alert names the other. */
 const other: Partial<Record<Kind, Kind>> = { code: 'control', control: 'code' }
@@ -19,7 +20,7 @@ export function createRelated(announcements: () => Iterable<Announcement>): (ale
 			byTransaction = new Map()
 			for (const entry of announcements()) {
 				if (entry.alerts[0] === undefined || other[entry.alerts[0].data.kind] === undefined) continue
-				byTransaction.set(entry.txHash, [...(byTransaction.get(entry.txHash) ?? []), entry])
+				addTo(byTransaction, entry.txHash, entry)
 			}
 		}
 		const address = addressOfId(id)

@@ -3,6 +3,7 @@ import { signalWithin } from '../../base/waits/deadline.js'
 import { contractBack } from '../../core/control/setBackContract.js'
 import { type CodeKnowledge, codesNeeded, delegationTo } from '../../core/events/foreignCode.js'
 import { placedCode } from '../../core/events/placedCode.js'
+import { cut } from '../../core/lists.js'
 import { isAnnounced } from '../../core/reconcile/reconcile.js'
 import { RpcError } from '../../errors.js'
 import type { Accounts } from '../../model/books.js'
@@ -114,10 +115,7 @@ async function codesAt(
 			unread.push(...some)
 		}
 	}
-	const groups = Array.from({ length: Math.ceil(addresses.length / atOnce) }, (_, at) =>
-		addresses.slice(at * atOnce, (at + 1) * atOnce),
-	)
-	const results = await Promise.allSettled(groups.map(read))
+	const results = await Promise.allSettled(cut(addresses, atOnce).map(read))
 	for (const result of results) if (result.status === 'rejected') throw result.reason
 	const delegates = [...found.values()].flatMap(({ delegate }) => delegate ?? [])
 	if (delegates.length > 0) await read(delegates.filter((address) => !found.has(address)))

@@ -7,6 +7,7 @@ import { signalWithin } from '../../base/waits/deadline.js'
 import { createSlots } from '../../base/waits/slots.js'
 import { isLent, levelsIn } from '../../core/events/calls.js'
 import { traceText } from '../../core/events/events.js'
+import { addTo, groupedBy } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
 import { isKindWanted } from '../../kinds/all.js'
 import type { AddressSet, Frame, Part, TxTrace } from '../../model/chain.js'
@@ -46,7 +47,7 @@ export function ranIn(part: Part, context: LookContext, { audit }: PollPorts): r
 		for (const { traceAddress, from } of lentFrames(tx, code)) {
 			const watches = from === null ? [] : (context.watches.get(from) ?? [])
 			if (from === null || !watches.some((watch) => isCovered(watch, block.number))) continue
-			places.set(from, [...(places.get(from) ?? []), traceText(traceAddress)])
+			addTo(places, from, traceText(traceAddress))
 		}
 		for (const [contract, own] of places) {
 			const one = { number: block.number, hash: block.hash, txHash, contract }
@@ -131,11 +132,7 @@ async function failed(one: RanInTransaction, error: unknown, session: PollSessio
 }
 
 function queuesOf(queue: readonly RanInTransaction[]): readonly WatchQueue[] {
-	const queues = new Map<string, RanInTransaction[]>()
-	for (const one of queue) {
-		const key = one.contract ?? one.txHash
-		queues.set(key, [...(queues.get(key) ?? []), one])
-	}
+	const queues = groupedBy(queue, ({ contract, txHash }) => contract ?? txHash)
 	return [...queues.values()].map((own) => ({ queue: own, isStopped: false }))
 }
 

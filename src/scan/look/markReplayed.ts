@@ -1,5 +1,6 @@
 import { alertId, type Repeats } from '../../core/alerts/alertId.js'
 import { eventsByTransaction } from '../../core/events/eventsByTransaction.js'
+import { groupedBy } from '../../core/lists.js'
 import { sides } from '../../core/matching/match.js'
 import type { Alert } from '../../model/alert.js'
 import type { Part } from '../../model/chain.js'
@@ -11,8 +12,7 @@ export async function markReplayed(
 	alerts: readonly Alert[],
 	{ chainId, repeats, ledger }: { readonly chainId: number; readonly repeats: Repeats; readonly ledger: PayeeLedger },
 ): Promise<readonly Alert[]> {
-	const byId = new Map<string, Alert[]>()
-	for (const alert of alerts) byId.set(alert.data.id, [...(byId.get(alert.data.id) ?? []), alert])
+	const byId = groupedBy(alerts, ({ data }) => data.id)
 	const marked = new Map<Alert, Alert>()
 	for (const { events } of eventsByTransaction(part)) {
 		for (const event of events) {

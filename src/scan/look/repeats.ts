@@ -4,6 +4,7 @@
  */
 
 import { againOf, occurrenceOf, type Repeats } from '../../core/alerts/alertId.js'
+import { groupedBy } from '../../core/lists.js'
 import { isAnnounced } from '../../core/reconcile/reconcile.js'
 import type { BlockRef, Part } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
@@ -35,11 +36,8 @@ export async function repeatsOf(
 	for (const { txHash, block } of seen) {
 		if (txHash !== null) blocks.set(txHash, (blocks.get(txHash) ?? new Set()).add(block.number))
 	}
-	const announced = new Map<Hash, Announcement[]>()
-	for (const entry of announcements.values()) {
-		if (!blocks.has(entry.txHash) || !isAnnounced(entry)) continue
-		announced.set(entry.txHash, [...(announced.get(entry.txHash) ?? []), entry])
-	}
+	const own = [...announcements.values()].filter((entry) => blocks.has(entry.txHash) && isAnnounced(entry))
+	const announced = groupedBy(own, ({ txHash }) => txHash)
 	const repeats = new Set<string>()
 	for (const [txHash, numbers] of blocks) {
 		const entries = announced.get(txHash) ?? []

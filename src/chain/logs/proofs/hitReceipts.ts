@@ -1,5 +1,6 @@
 import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
 import type { TxLogs } from '../../../core/events/tokenLogs.js'
+import { addTo } from '../../../core/lists.js'
 import type { Hash } from '../../../model/glossary.js'
 import { readReceipts, receiptAt, withOwnReceipts } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
@@ -39,10 +40,7 @@ export async function readHitReceipts(
 		}
 		// Celo writes logs that belong to a block itself, with the block's hash in place of a transaction's.
 		if (placeOf(header.number, one.txHash) === null) continue
-		const key = `${one.txHash} ${header.number}`
-		const group = groups.get(key)
-		if (group === undefined) groups.set(key, [one])
-		else group.push(one)
+		addTo(groups, `${one.txHash} ${header.number}`, one)
 	}
 	const hits = [...groups.values()].flatMap(([first]) => first ?? [])
 	const single = hits.map(({ txHash, block }) => ({ txHash, number: block.number }))

@@ -1,4 +1,5 @@
 import type { TxLogs } from '../../../core/events/tokenLogs.js'
+import { cut, groupedBy } from '../../../core/lists.js'
 import { RpcError } from '../../../errors.js'
 import type { Log as Logger } from '../../../model/ports.js'
 import { askAll } from '../../blocks/batchedCalls.js'
@@ -128,10 +129,8 @@ export function createWholeBlocks({
 	return {
 		async read(rpc, headers, signal) {
 			const blocks: WholeBlock[] = []
-			for (let at = 0; at < headers.length; at += AT_ONCE) {
-				const group = headers.slice(at, at + AT_ONCE).map((header) => readOne(rpc, header, signal))
-				blocks.push(...(await Promise.all(group)))
-			}
+			for (const some of cut(headers, AT_ONCE))
+				blocks.push(...(await Promise.all(some.map((header) => readOne(rpc, header, signal)))))
 			return blocks
 		},
 	}
@@ -158,12 +157,7 @@ async function inOrder(raw: unknown, block: Header, reading: Reading): Promise<r
 
 /** By transaction; logs of the block itself (Celo) belong to no transaction and are left out. */
 function groupsOf(logs: readonly Log[], block: Header): readonly WholeTx[] {
-	const groups = new Map<string, Log[]>()
-	for (const log of logs) {
-		const group = groups.get(log.txHash)
-		if (group === undefined) groups.set(log.txHash, [log])
-		else group.push(log)
-	}
+	const groups = groupedBy(logs, ({ txHash }) => txHash)
 	return block.txHashes.flatMap((txHash, txIndex) => {
 		const own = groups.get(txHash)
 		return own === undefined ? [] : [{ txHash, txIndex, block: refOf(block), initiator: null, logs: own }]
