@@ -3,6 +3,8 @@
  * it is resolved. Kept in the state, so that the next daemon can end what was repaired while no daemon ran.
  */
 
+import type { UndeliveredData } from './alert.js'
+
 export type Trouble = NetworkTrouble | UndeliveredTrouble
 
 export interface NetworkTrouble extends Common {
@@ -15,18 +17,17 @@ export interface NetworkTrouble extends Common {
 	readonly announced: boolean
 }
 
-/** A receiver accepts nothing, or refuses some messages; its fallback was notified. */
+/** A receiver fails, refuses messages, or gave some up; its fallback is notified. */
 export interface UndeliveredTrouble extends Common {
 	readonly kind: 'undelivered'
-	/** The receiver that fails; its fallback is among `receivers`. */
+	/** The receiver in trouble; its fallback is among `receivers`. */
 	readonly receiver: string
-	/** Present: the receiver fails, and its deliveries wait. Absent: it refused deliveries. */
-	readonly outage?: {
-		/** The mail address whose deliveries failed first; null where the receiver has no recipients. */
-		readonly recipient: string | null
-		/** False: the outage is too short so far, or the process was killed before the message was posted. */
-		readonly announced: boolean
-	}
+	/** The mail address of the delivery that failed first; null where the receiver has no recipients. */
+	readonly recipient: string | null
+	/** `parked` becomes `dead`; `failing` is a trouble of its own. */
+	readonly state: UndeliveredData['state']
+	/** False: it is too short so far, or the process was killed before the message was posted. */
+	readonly announced: boolean
 }
 
 interface Common {

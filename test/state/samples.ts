@@ -123,7 +123,11 @@ export function alertOf(id: string): Alert {
 }
 
 export function troubleOf(receiver: string): Trouble {
-	return { kind: 'undelivered', receiver, sinceMs: START_MS, receivers: ['hook'] }
+	return {
+		kind: 'undelivered',
+		...{ receiver, recipient: null, state: 'parked', announced: true },
+		...{ sinceMs: START_MS, receivers: ['hook'] },
+	}
 }
 
 /** A state with its books in a plain map, wherever they are kept. */

@@ -120,7 +120,10 @@ test('default: from a folder to another', async () => {
 
 const troubles: Troubles = {
 	open: [
-		{ kind: 'undelivered', receiver: 'mail', sinceMs: 7, receivers: ['hook'] },
+		{
+			...{ kind: 'undelivered', receiver: 'mail', recipient: null, sinceMs: 7, receivers: ['hook'] },
+			...{ state: 'parked', announced: true },
+		},
 		{
 			...{ kind: 'stalled', network: 'base', chainId: 8453, sinceMs: 8, receivers: ['hook'] },
 			...{ checkpoint: '12345678901234567890', announced: true },

@@ -6,7 +6,7 @@
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
-import { outageAttempts, outageMs } from '../../notify/delivery/fallback/outage.js'
+import { OUTAGE_ATTEMPTS, OUTAGE_MS } from '../../notify/delivery/fallback.js'
 
 export interface FailingReceivers {
 	/** Notes the result of an attempt. */
@@ -41,7 +41,7 @@ export function createFailingReceivers(clock: Clock, steady: Clock): FailingRece
 					if (failedAttempts < earlierAttempts) return []
 					return [`${name} failed at each of its last ${failedAttempts} attempts (${wait} wait). ${toDo}`]
 				}
-				if (steady() - known.steadyMs < outageMs && failedAttempts < outageAttempts) return []
+				if (steady() - known.steadyMs < OUTAGE_MS && failedAttempts < OUTAGE_ATTEMPTS) return []
 				return [`${name} has accepted no message since ${known.since} (${wait} wait): ${known.words}. ${toDo}`]
 			})
 		},

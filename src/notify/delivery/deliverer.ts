@@ -11,7 +11,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
 import type { DigestRate } from './batch.js'
-import { createFallbacks } from './fallback/fallback.js'
+import { createFallbacks } from './fallback.js'
 import { createQueueLog } from './queueLog.js'
 import { createQueueStates } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
@@ -85,7 +85,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const optionsOf = options.optionsOf ?? (() => null)
 	const receiverCalled = (name: string) => receivers.get(name) ?? null
 	const fallbacks = createFallbacks({
-		...{ store, troubles: options.troubles, clock, steady: options.steady ?? clock, log, receiverCalled },
+		...{ store, troubles: options.troubles, clock, log, receiverCalled },
 		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
 	const queueLog = createQueueLog(log)
@@ -174,12 +174,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		signal.addEventListener('abort', stop, { once: true })
 		try {
 			while (!signal.aborted) {
+				await fallbacks.look()
 				const queues = await claim(nowMs)
 				if (queues.length === 0) break
 				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
 				for (const end of ends) if (end.status === 'rejected') throw end.reason
 			}
-			await fallbacks.look()
 		} finally {
 			signal.removeEventListener('abort', stop)
 			await unconfigured.letGo()

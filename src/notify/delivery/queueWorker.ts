@@ -14,7 +14,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
 import { isExpired, isExpiredAtRest, nextAttemptMs, retryCeilingsMs } from './deliveryBackoff.js'
-import type { Fallbacks } from './fallback/fallback.js'
+import type { Fallbacks } from './fallback.js'
 import type { QueueLog } from './queueLog.js'
 import {
 	type Failed,
@@ -375,7 +375,8 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const { tally } = pass.context
 		const { aside, queue } = pass
 		const members = membersOf(delivery, pass)
-		await record(resolution, pass, await fallbacks.postsFor(members, resolution))
+		await record(resolution, pass, fallbacks.postsFor(members, resolution))
+		if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(delivery)
 		for (const { id } of members) aside.delete(id)
 		if (resolution.result === 'retry') {
 			const { code: lastErrorCode, nextAttemptAtMs, refused } = resolution

@@ -4,6 +4,7 @@ import type { Message } from '../../../src/model/alert.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
+import { troubleBook } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { testInFull } from '../../support/longRun.js'
 import { startMailServer } from '../../support/mailServer.js'
@@ -267,7 +268,7 @@ describe('a digest that is refused', () => {
 		const desk = { ...keeping(lab, () => fine, {}), name: 'desk' }
 		await lab.store.post(numbers(1, 9).map((number) => alertDeliveryOf(number)))
 		const optionsOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 } })
-		const carrying = delivererOf(lab, [hook, desk], { optionsOf })
+		const carrying = delivererOf(lab, [hook, desk], { optionsOf, troubles: troubleBook(lab.store, ['hook', 'desk']) })
 		for (let at: number | null = lab.nowMs; at !== null; at = await lab.store.nextDueMs()) {
 			lab.nowMs = Math.max(lab.nowMs, at)
 			await carrying.drainOnce(never)
@@ -276,7 +277,9 @@ describe('a digest that is refused', () => {
 			if (lab.nowMs === startMs + minuteMs) await carrying.drainOnce(never)
 		}
 		expect(lab.nowMs).toBe(startMs + minuteMs + 72 * 3_600_000)
-		expect(desk.got.map(({ type }) => type)).toEqual(['system.undelivered', ...Array(4).fill('alert.transfer')])
+		const told = desk.got.map(({ type, message: { data } }) => `${type} ${'state' in data ? data.state : 'alert'}`)
+		const trouble = ['system.undelivered failing', 'system.undelivered dead', 'system.recovered failing']
+		expect(told).toEqual([...trouble, ...Array(4).fill('alert.transfer alert')])
 		expect((await lab.store.deliveries()).map(({ status }) => status)).toEqual(Array(4).fill('dead'))
 	})
 })

@@ -46,11 +46,11 @@ function deliverer(
 	receivers: readonly Receiver[],
 	fallbacks: Readonly<Record<string, string>>,
 	store?: Store,
-	troubles?: TroubleBook,
+	troubles: TroubleBook = troubleBook(lab.store, ['hook', 'desk']),
 ) {
 	return createDeliverer({
 		store: store ?? lab.store,
-		...(troubles && { troubles }),
+		troubles,
 		clock: lab.clock,
 		log: keptLog(),
 		receivers,
@@ -217,29 +217,6 @@ describe('the fallback of a receiver', () => {
 				['hook', 'pager'],
 			],
 		)
-	})
-
-	test('behavior: killed before the result is written, the next run reports the same under the same ids', async () => {
-		for (const outcome of [refused, gone]) {
-			const said: string[][] = []
-			const lost: Store = {
-				...lab.store,
-				resolve: (_, post = []) => {
-					said.push(post.map(({ id }) => id))
-					return new Promise(() => undefined)
-				},
-			}
-			await lab.store.post([deliveryOf(1)])
-			const [hook, desk] = [scripted('hook', () => outcome), keeping('desk')]
-			void deliverer([hook, desk], { hook: 'desk' }, lost).drainOnce(never)
-			while (said.length === 0) await new Promise((resolve) => setImmediate(resolve))
-			expect(await lab.statuses()).toEqual(['1 pending'])
-			await lab.store.release([idOf(1)])
-			await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
-			expect(desk.got).toEqual(said[0])
-			expect(desk.got).toHaveLength(2)
-			await lab.store.drop([idOf(1)])
-		}
 	})
 
 	test('behavior: mails whose login is refused: one word to a webhook, however many recipients', async () => {

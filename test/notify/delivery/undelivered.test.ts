@@ -20,10 +20,11 @@ const hour = 3_600_000
 
 /** A receiver with a fallback that keeps what it is told, for one run after the other. */
 function site(recipients: readonly string[] | null = null) {
-	const at: { answer: (delivery: Delivery) => Outcome } = { answer: () => gone }
+	const at: { answer: (delivery: Delivery) => Outcome; isKilled: boolean } = { answer: () => gone, isKilled: false }
 	const told: { id: string; message: Message }[] = []
 	const hook = scripted('hook', (delivery) => at.answer(delivery), recipients)
 	const desk = scripted('desk', ({ id, message }) => {
+		if (at.isKilled) return { result: 'retry', code: 'no-answer', reason: 'the process is dead' }
 		told.push({ id, message })
 		return fine
 	})
@@ -110,12 +111,16 @@ describe('what a fallback was sent', () => {
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
 	})
 
-	test('error: killed at any write, its end is reported under one id', async () => {
-		for (let writes = 0; writes < 6; writes += 1) {
+	test.each([
+		['refused', gone],
+		['given up', refused],
+	])('error: a message is %s, and a kill at any write: each is sent under one id', async (_, outcome) => {
+		for (let writes = 0; writes < 8; writes += 1) {
 			const { at, run, told } = site()
 			let left = writes
 			const write = async <T>(act: () => Promise<T>): Promise<T> => {
-				if (left-- <= 0) throw new StateError('disk', 'killed')
+				at.isKilled ||= left-- <= 0
+				if (at.isKilled) throw new StateError('disk', 'killed')
 				return await act()
 			}
 			const store: Store = {
@@ -124,12 +129,15 @@ describe('what a fallback was sent', () => {
 				resolve: (all, post) => write(() => lab.store.resolve(all, post)),
 			}
 			const keep = (book: TroubleBook): TroubleBook => ({ ...book, change: (act) => write(() => book.change(act)) })
+			at.answer = () => outcome
 			await lab.store.post([deliveryOf(writes)])
 			await run({ store, keep }).catch(() => undefined)
+			at.isKilled = false
 			await lab.reopen()
 			await run()
 			await run()
 			at.answer = () => fine
+			await lab.store.retry([idOf(writes)], lab.nowMs)
 			for (let runs = 0; runs < 4; runs += 1) await run()
 			const kept = new Map(told.map(({ id, message }) => [id, message.type]))
 			expect([...kept.values()], `${writes} writes`).toEqual([

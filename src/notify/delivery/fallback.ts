@@ -1,0 +1,273 @@
+/**
+ * The fallback of a receiver gets each message that the receiver refuses or that is given up, once, and is notified
+ * once that it refuses messages, gave some up, or has failed for five minutes; and once that this is over. A trouble is
+ * recorded before its message is posted, and removed after its end was. Messages for a fallback go no further.
+ */
+
+import { sha256 } from '../../base/sha256.js'
+import { isUndelivered } from '../../core/outbox/messageKinds.js'
+import { freshDelivery } from '../../core/outbox/posting.js'
+import { isReread } from '../../core/outbox/retriedDeadLetters.js'
+import { failedAttempts, isAlone, statusOf } from '../../core/outbox/waiting.js'
+import type { Message, UndeliveredData } from '../../model/alert.js'
+import type { Delivery, Resolution } from '../../model/delivery.js'
+import type { Clock } from '../../model/glossary.js'
+import type { Log, Receiver, Store } from '../../model/ports.js'
+import type { Trouble, TroubleBook, UndeliveredTrouble } from '../../model/trouble.js'
+
+export interface Fallbacks {
+	/** The messages themselves, to be posted in the write that records what came of them. */
+	postsFor(sent: readonly Delivery[], resolution: Resolution): readonly Delivery[]
+	/** Call it when a failure is recorded: the next look is due. */
+	failed(delivery: Delivery): void
+	/** Posts what begins and ends. Never rejects: the next look tries again. */
+	look(): Promise<void>
+	/** Infinite while no receiver is in trouble. */
+	nextLookMs(): number
+}
+
+export interface FallbackOptions {
+	readonly store: Pick<Store, 'summary' | 'post' | 'deliveries'>
+	/** Undefined: no fallback is notified. */
+	readonly troubles: TroubleBook | undefined
+	readonly clock: Clock
+	readonly log: Log
+	/** Null when the receiver is no longer configured. */
+	readonly receiverCalled: (name: string) => Receiver | null
+	/** The fallback of a receiver; null: none. */
+	readonly fallbackOf: (receiver: string) => Receiver | null
+}
+
+/** The fallback is notified after a receiver has failed for this long, or after this many attempts of one delivery. */
+export const OUTAGE_MS = 5 * 60_000
+export const OUTAGE_ATTEMPTS = 20
+const LOOK_EVERY_MS = 5_000
+/** After a start, a receiver has this long to answer before an outage of an earlier process is announced. */
+const GRACE_MS = 60_000
+
+/** Troubles that a receiver can have at the same time. */
+const SIDES = ['undelivered', 'failing'] as const
+type Side = (typeof SIDES)[number]
+
+const ENDS = {
+	undelivered: {
+		state: 'parked',
+		reason: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
+	},
+	failing: { state: 'failing', reason: 'it accepts messages again, or nothing waits for it any more' },
+} as const
+
+/** What is known of a receiver. */
+interface Standing {
+	readonly deliveries: readonly Delivery[]
+	readonly lastDeliveredAtMs: number | null
+	/** Whether it had time to answer this process. */
+	readonly isTried: boolean
+}
+
+export function createFallbacks(options: FallbackOptions): Fallbacks {
+	const { store, troubles, clock, log, receiverCalled, fallbackOf } = options
+	const startedMs = clock()
+	const failedHere = new Set<string>()
+	let lookedMs = Number.NEGATIVE_INFINITY
+	let isDue = true
+
+	const open = () => troubles?.current().open.flatMap((each) => (isOfReceiver(each) ? each : [])) ?? []
+	const isPast = (sinceMs: number, ms: number) => Math.abs(clock() - sinceMs) >= ms
+
+	async function lookAt(receiver: string, standing: Standing): Promise<void> {
+		const fallback = fallbackOf(receiver)
+		for (const side of SIDES) {
+			const found = findingOf(side, standing.deliveries)
+			const ours = open().filter((each) => each.receiver === receiver && sideOf(each) === side)
+			const isKnown = ours.some(({ receivers }) => fallback === null || receivers.includes(fallback.name))
+			if (found !== null && fallback !== null && !isKnown) {
+				const { recipient } = found.delivery
+				const begun = { receiver, recipient, sinceMs: clock(), receivers: [fallback.name] }
+				const trouble = { kind: 'undelivered', ...begun, state: found.state, announced: false } as const
+				await troubles?.change((before) => ({ ...before, open: [...before.open, trouble] }))
+				ours.push(trouble)
+			}
+			for (const trouble of ours) {
+				if (isOver(trouble, found, standing)) await end(trouble)
+				else if (found !== null && isNews(trouble, found, standing)) await announce(trouble, found, standing)
+			}
+		}
+	}
+
+	function isNews({ state, announced, sinceMs }: UndeliveredTrouble, found: Finding, { isTried }: Standing): boolean {
+		if (found.state !== 'failing') return !announced || (state === 'parked' && found.state === 'dead')
+		if (announced || !isTried) return false
+		return isPast(sinceMs, OUTAGE_MS) || failedAttempts(found.delivery) >= OUTAGE_ATTEMPTS
+	}
+
+	async function announce(trouble: UndeliveredTrouble, found: Finding, { deliveries }: Standing): Promise<void> {
+		const { receiver, recipient, sinceMs, receivers } = trouble
+		const { state, delivery } = found
+		const count = countOf(state, deliveries)
+		const id = `${sideOf(trouble)}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
+		const reason = delivery.lastError ?? ''
+		const since = new Date(sinceMs).toISOString()
+		const data = { id, receiver, recipient, state, count, reason, since }
+		const refused = deliveries.filter((one) => one.status !== 'dead' && one.refused !== undefined)
+		await postTo(receivers, (fallback) => [
+			...system(fallback, 'system.undelivered', data),
+			...(trouble.announced || state === 'failing' ? [] : forwarded(refused, fallback)),
+		])
+		await replace(trouble, [{ ...trouble, state, announced: true }])
+		const facts = { receiver, fallbacks: receivers, since, waiting: count, reason }
+		if (state === 'failing') log.error(facts, 'a receiver has failed for minutes')
+	}
+
+	async function end(trouble: UndeliveredTrouble): Promise<void> {
+		const { receiver, sinceMs, receivers, announced } = trouble
+		const side = sideOf(trouble)
+		const { state, reason } = ENDS[side]
+		const data: UndeliveredData = {
+			...{ id: `recovered:${side}:${sinceMs}:${receiver}`, receiver, state, count: 0, reason },
+			recipient: side === 'failing' ? trouble.recipient : null,
+			since: new Date(sinceMs).toISOString(),
+			ends: 'undelivered',
+		}
+		if (announced) await postTo(receivers, (fallback) => system(fallback, 'system.recovered', data))
+		await replace(trouble, [])
+		if (announced) log.info({ receiver, fallbacks: receivers, reason }, 'the trouble of a receiver is over')
+	}
+
+	async function postTo(names: readonly string[], postsOf: (to: Receiver) => readonly Delivery[]): Promise<void> {
+		const posts = names.flatMap((name) => {
+			const fallback = receiverCalled(name)
+			return fallback === null ? [] : postsOf(fallback)
+		})
+		if (posts.length > 0) await store.post(posts)
+	}
+
+	async function replace(trouble: UndeliveredTrouble, by: readonly Trouble[]): Promise<void> {
+		await troubles?.change((before) => ({
+			...before,
+			open: before.open.flatMap((each) => (isSame(each, trouble) ? by : [each])),
+		}))
+	}
+
+	function system(to: Receiver, type: Message['type'], data: UndeliveredData) {
+		const nowMs = clock()
+		const timestamp = new Date(nowMs).toISOString()
+		return copies(to, [data.id], nowMs, (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+	}
+
+	/** The messages themselves, once for each recipient of the fallback. */
+	function forwarded(all: readonly Delivery[], to: Receiver): readonly Delivery[] {
+		return all.flatMap(({ id, receiver, message, answers }) =>
+			isForFallback(message)
+				? []
+				: copies(to, [id, 'instead'], clock(), (deliveryId) => ({
+						...message,
+						data: { ...message.data, deliveryId, insteadOf: receiver },
+					})).map((copy) => ({ ...copy, answers: answers === null ? null : idOf([answers, 'instead'], copy) })),
+		)
+	}
+
+	return {
+		postsFor(sent, resolution) {
+			const [first] = sent
+			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
+			if (first === undefined || first.refused !== undefined || !(isRefusal || resolution.result === 'dead')) return []
+			const fallback = fallbackOf(first.receiver)
+			return fallback === null ? [] : forwarded(sent, fallback)
+		},
+		failed({ receiver }) {
+			failedHere.add(receiver)
+			isDue = true
+		},
+		async look() {
+			if (troubles === undefined || !(isDue || (open().length > 0 && isPast(lookedMs, LOOK_EVERY_MS)))) return
+			lookedMs = clock()
+			isDue = false
+			try {
+				const { receivers } = await store.summary()
+				const all = await store.deliveries()
+				for (const receiver of new Set([...all, ...open()].map((each) => each.receiver)))
+					await lookAt(receiver, {
+						deliveries: all.filter((one) => one.receiver === receiver),
+						lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
+						isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
+					})
+			} catch (error) {
+				isDue = true
+				log.debug({ err: error }, 'fallbacks cannot be notified; trying again')
+			}
+		},
+		nextLookMs: () =>
+			troubles !== undefined && (isDue || open().length > 0) ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY,
+	}
+}
+
+interface Finding {
+	readonly state: UndeliveredData['state']
+	/** One that shows it. */
+	readonly delivery: Delivery
+}
+
+/** What is wrong with a receiver; null: nothing. */
+function findingOf(side: Side, deliveries: readonly Delivery[]): Finding | null {
+	const own = deliveries.filter(({ message }) => !isForFallback(message))
+	const dead = own.findLast(({ status }) => status === 'dead')
+	const failing = deliveries.reduce<Delivery | null>(
+		(worst, one) => (failedAttempts(one) > (worst === null ? 0 : failedAttempts(worst)) ? one : worst),
+		null,
+	)
+	if (side === 'failing') return failing && { state: 'failing', delivery: failing }
+	if (dead !== undefined) return { state: 'dead', delivery: dead }
+	const refused = own.find((one) => one.refused !== undefined)
+	return refused === undefined ? null : { state: 'parked', delivery: refused }
+}
+
+function isOver(trouble: UndeliveredTrouble, found: Finding | null, standing: Standing): boolean {
+	const { deliveries, lastDeliveredAtMs } = standing
+	const hasAccepted = lastDeliveredAtMs !== null && lastDeliveredAtMs >= trouble.sinceMs
+	if (sideOf(trouble) === 'failing') return countOf('failing', deliveries) === 0 || (found === null && hasAccepted)
+	const isLeft = deliveries.some((one) => one.status === 'dead' || one.refused !== undefined || isReread(one))
+	return !isLeft && (deliveries.length === 0 || hasAccepted)
+}
+
+function countOf(state: UndeliveredData['state'], deliveries: readonly Delivery[]): number {
+	return deliveries.filter((one) => {
+		const status = statusOf(one)
+		if (state === 'failing') return (status === 'pending' || status === 'held') && !isAlone(one)
+		return state === 'dead' ? status === 'dead' : status === 'pending' || status === 'parked'
+	}).length
+}
+
+/** One delivery for each recipient, with deterministic ids. */
+function copies(
+	{ name, recipients }: Receiver,
+	seed: readonly string[],
+	nowMs: number,
+	messageOf: (deliveryId: string) => Message,
+): readonly Delivery[] {
+	return (recipients ?? [null]).map((recipient) => {
+		const id = idOf(seed, { receiver: name, recipient })
+		return freshDelivery({ id, receiver: name, recipient, message: messageOf(id) }, nowMs)
+	})
+}
+
+function idOf(seed: readonly string[], { receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
+	return `msg_${sha256(JSON.stringify([...seed, receiver, recipient])).slice(0, 32)}`
+}
+
+function isForFallback({ data }: Message): boolean {
+	return isUndelivered(data) || data.insteadOf !== undefined
+}
+
+function sideOf({ state }: UndeliveredTrouble): Side {
+	return state === 'failing' ? 'failing' : 'undelivered'
+}
+
+function isOfReceiver(trouble: Trouble): trouble is UndeliveredTrouble {
+	return trouble.kind === 'undelivered'
+}
+
+function isSame(trouble: Trouble, { receiver, sinceMs, ...other }: UndeliveredTrouble): boolean {
+	const isOfOne = isOfReceiver(trouble) && trouble.receiver === receiver && trouble.sinceMs === sinceMs
+	return isOfOne && sideOf(trouble) === sideOf({ ...other, receiver, sinceMs })
+}
