@@ -46,7 +46,10 @@ function deliverer(
 	receivers: readonly Receiver[],
 	fallbacks: Readonly<Record<string, string>>,
 	store?: Store,
-	troubles: TroubleBook = troubleBook(lab.store, ['hook', 'desk']),
+	troubles: TroubleBook = troubleBook(
+		lab.store,
+		receivers.map(({ name }) => name),
+	),
 ) {
 	return createDeliverer({
 		store: store ?? lab.store,
