@@ -130,29 +130,6 @@ export function readSwitch(text: string): boolean {
 	throw new RangeError(`must be true or false, not ${quoted(text)}`)
 }
 
-/** A routing key of PagerDuty: 32 letters and digits. */
-export function readRoutingKey(text: string): string {
-	if (/^[A-Za-z0-9]{32}$/.test(text)) return text
-	throw new RangeError('must be an integration key: 32 letters and digits')
-}
-
-/** One signing secret or several, separated by spaces. The result has single spaces. */
-export function readSigningSecrets(text: string): string {
-	return text.trim().split(/\s+/).map(readSigningSecret).join(' ')
-}
-
-/** `whsec_` and 24 to 64 bytes in base64 (Standard Webhooks, "Signature scheme"). */
-function readSigningSecret(text: string): string {
-	const key = text.startsWith('whsec_') ? text.slice('whsec_'.length) : undefined
-	const bytes = key === undefined ? 0 : Buffer.from(key, 'base64').length
-	if (key === undefined || !/^[A-Za-z0-9+/]+={0,2}$/.test(key) || bytes < 24 || bytes > 64) {
-		throw new RangeError(
-			'must be `whsec_` and 24 to 64 bytes in base64; make one with: echo "whsec_$(openssl rand -base64 32)"',
-		)
-	}
-	return text
-}
-
 /** At least 8 characters. Error messages do not repeat the password. */
 export function readPassword(text: string): string {
 	if (text.length < 8)

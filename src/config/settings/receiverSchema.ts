@@ -1,20 +1,11 @@
 import { z } from 'zod'
 import { quoted } from '../../base/text/quoted.js'
+import { type FormatName, formats } from '../../notify/webhook/formats/byName.js'
 import { readDuration } from '../duration.js'
 import { at } from '../names.js'
-import {
-	readHttpUrl,
-	readMailAddress,
-	readMailbox,
-	readName,
-	readRoutingKey,
-	readSigningSecrets,
-	readSmtpUrl,
-	readWholeNumber,
-} from '../values.js'
+import { readHttpUrl, readMailAddress, readMailbox, readName, readSmtpUrl, readWholeNumber } from '../values.js'
 import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
 import { readHeaders } from './httpHeaders.js'
-import { addressed, formatNames } from './webhookFormat.js'
 
 /** Schema of `receivers` in tracewatch.yaml. */
 
@@ -67,6 +58,15 @@ const email = section({
 	...shared,
 }).meta({ id: 'email', description: 'Alerts by mail.' })
 
+const formatNames = Object.keys(formats) as FormatName[]
+
+/** The keys of single formats; `addressed` reads them, which makes them the secret. */
+const ownKeys: object = Object.fromEntries(
+	Object.values(formats).flatMap(({ key }) =>
+		key === undefined ? [] : [[key.name, orNull(text(key.read)).meta({ description: key.description })]],
+	),
+)
+
 const webhook = section({
 	name: receiverName,
 	type: z.literal('webhook').meta({ description: 'A receiver by HTTP POST.' }),
@@ -78,16 +78,7 @@ const webhook = section({
 	format: z.enum(formatNames).default('standard').meta({
 		description: 'What is posted: Standard Webhooks, or what a service expects. Default: standard.',
 	}),
-	secret: orNull(text(readSigningSecrets)).meta({
-		description:
-			'Format standard: signing secret, `whsec_` and 24 to 64 bytes in base64; two with a space between ' +
-			'while one replaces the other. Default: none, not signed.',
-	}),
-	routing_key: orNull(text(readRoutingKey)).meta({
-		description:
-			'Format pagerduty: integration key of the service (Events API v2), 32 letters and digits. A secret. ' +
-			'Default: none.',
-	}),
+	...ownKeys,
 	headers: readHeaders.meta({
 		description:
 			'Headers that go along with each request, such as `{Authorization: Bearer KEY}`; not those that the ' +
@@ -97,6 +88,36 @@ const webhook = section({
 })
 	.transform(addressed)
 	.meta({ id: 'webhook', description: 'Alerts by HTTP POST.' })
+
+interface Addressed {
+	readonly url: string
+	readonly format: FormatName
+	readonly headers: Readonly<Record<string, string>>
+}
+
+/** Checks what a format needs, and takes its own key for the secret. */
+function addressed<Webhook extends Addressed>(webhook: Webhook, context: z.core.$RefinementCtx<Webhook>) {
+	const url = new URL(webhook.url)
+	const fault = (key: string, message: string | null) => {
+		if (message !== null) context.issues.push({ code: 'custom', path: [key], message, input: webhook })
+	}
+	const rest: Record<string, unknown> = Object.fromEntries(Object.entries(webhook))
+	let secret: string | null = null
+	for (const [name, { key }] of Object.entries(formats)) {
+		if (key === undefined) continue
+		const value = rest[key.name]
+		delete rest[key.name]
+		if (typeof value !== 'string') continue
+		if (name === webhook.format) secret = value
+		else fault(key.name, `belongs to format ${name}, and this is ${webhook.format}`)
+	}
+	if (url.username !== '' && Object.keys(webhook.headers).some((name) => /^authorization$/i.test(name)))
+		fault('headers', 'has an Authorization, and the URL a user: one of them must go')
+	const { key, urlFault } = formats[webhook.format]
+	fault('url', urlFault?.(url) ?? null)
+	if (key?.isRequired && secret === null) fault(key.name, `is missing, which format ${webhook.format} needs`)
+	return { ...(rest as unknown as Webhook), secret }
+}
 
 export const receiverSchema = z.discriminatedUnion('type', [email, webhook], {
 	error: ({ input }) => unknownType(at(input, 'type')),

@@ -15,8 +15,8 @@ import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, outcomeOf } from '../delivery/policy.js'
 import { hostOf, notReached, quote } from '../text/connectionFailure.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
+import type { FormatName } from './formats/byName.js'
 import { formats } from './formats/byName.js'
-import type { FormatName } from './formats/format.js'
 
 export interface WebhookSettings {
 	readonly type: 'webhook'

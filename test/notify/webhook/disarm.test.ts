@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { Delivery } from '../../../src/model/delivery.js'
+import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { formats } from '../../../src/notify/webhook/formats/byName.js'
 import { withoutLinks, withoutMarkup, withoutMentions } from '../../../src/notify/webhook/formats/disarm.js'
-import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
 import { alertData, deliveryOf, messageOf, shownBy, systemData, txHash } from '../samples.js'
 
 describe('a text without links, mentions and markup', () => {

@@ -2,7 +2,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Message } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
-import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
+import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver, type WebhookSettings } from '../../../src/notify/webhook/webhook.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../../support/hookServer.js'
 import {

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { AlertData, Message } from '../../../src/model/alert.js'
 import { composeMessage } from '../../../src/notify/text/message.js'
 import { headline } from '../../../src/notify/text/sentence.js'
+import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { formats as byName } from '../../../src/notify/webhook/formats/byName.js'
-import type { FormatName } from '../../../src/notify/webhook/formats/format.js'
 import {
 	alertData,
 	alertDeliveryOf,

@@ -1,4 +1,7 @@
-/** The room has the formats of the webhook services. A format is pure; `webhook.ts` sends its requests. */
+/**
+ * The room has the formats of the webhook services. A format is pure: its file has its settings, its requests, and what
+ * its answers mean; `byName.ts` lists it. `config` reads its settings from here, and `webhook.ts` sends its requests.
+ */
 
 import type { Message } from '../../../model/alert.js'
 import type { Delivery } from '../../../model/delivery.js'
@@ -23,7 +26,20 @@ export interface Reply {
 	readonly body: string
 }
 
+/** A key in the settings that only one format has; its value becomes the secret of the target. */
+export interface OwnKey {
+	readonly name: string
+	/** One sentence for the documentation. */
+	readonly description: string
+	/** Throws a RangeError that follows after the key's name. */
+	readonly read: (text: string) => string
+	readonly isRequired?: true
+}
+
 export interface Format {
+	readonly key?: OwnKey
+	/** What is wrong with a URL of the settings, to follow after the key's name; null: nothing. */
+	urlFault?(url: URL): string | null
 	/** `nowMs` is the time of this attempt. */
 	request(delivery: Delivery, target: Target, nowMs: number): FormatRequest
 	/** For services whose status code alone is not conclusive; null: the table in `policy.ts` decides. */
@@ -33,9 +49,6 @@ export interface Format {
 	/** The verdict needs the body, so a response that breaks off counts as no response. */
 	readonly needsBody?: true
 }
-
-/** `settings.format` */
-export type FormatName = 'standard' | 'slack' | 'discord' | 'telegram' | 'ntfy' | 'pagerduty' | 'alertmanager'
 
 export function jsonBody(value: unknown): Buffer {
 	return Buffer.from(JSON.stringify(value), 'utf8')

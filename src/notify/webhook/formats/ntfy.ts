@@ -17,6 +17,10 @@ const limitBytes = 4_096
 const size = (text: string) => Buffer.byteLength(text)
 
 export const ntfy: Format = {
+	urlFault: ({ pathname }) =>
+		/\/[\w-]{1,64}\/?$/.test(pathname)
+			? null
+			: 'must end with the topic, https://ntfy.sh/<topic>: at most 64 letters, digits, dashes, underscores',
 	takesDigest: (digest) => size(chatBody(digest, markup)) <= limitBytes,
 	request({ id, message }, target) {
 		const parts = target.url.pathname.replace(/\/$/, '').split('/')

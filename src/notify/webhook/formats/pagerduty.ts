@@ -14,6 +14,14 @@ import { cut, linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
 export const pagerduty: Format = {
+	key: {
+		name: 'routing_key',
+		description:
+			'Format pagerduty: integration key of the service (Events API v2), 32 letters and digits. A secret. ' +
+			'Default: none.',
+		read: readRoutingKey,
+		isRequired: true,
+	},
 	request({ message }, { url, secret }) {
 		const { type, timestamp } = message
 		const resolves = type === 'alert.removed' || type === 'system.recovered'
@@ -62,4 +70,9 @@ function dedupKey({ type, data }: Message): string {
 	const trouble = type === 'system.refused' || ends === 'refused' ? 'refused' : 'stalled'
 	const what = fromBlock === undefined ? trouble : `gap:${fromBlock}-${toBlock}`
 	return `tracewatch:${chainId}:${printable(network)}:${what}`
+}
+
+export function readRoutingKey(text: string): string {
+	if (/^[A-Za-z0-9]{32}$/.test(text)) return text
+	throw new RangeError('must be an integration key: 32 letters and digits')
 }

@@ -17,6 +17,11 @@ const markup: Markup = { disarm: (text) => withoutMentions(withoutLinks(text)), 
 const limit = 4_096
 
 export const telegram: Format = {
+	urlFault: ({ pathname, searchParams }) =>
+		/\/bot[^/]+/.test(pathname) && /^(-?[1-9]\d{0,19}|@\w{4,64})$/.test(searchParams.get('chat_id') ?? '')
+			? null
+			: 'must be https://api.telegram.org/bot<token>/sendMessage?chat_id=<id>, ' +
+				'with the number of a chat such as -1001234567890, or @channel',
 	takesDigest: (digest) => chatText(digest, markup).length <= limit,
 	request({ message }, target) {
 		const url = new URL(target.url)
