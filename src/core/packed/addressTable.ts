@@ -1,3 +1,5 @@
+/** The room packs what is known of a million addresses into few bytes each. */
+
 import type { AddressSet } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 

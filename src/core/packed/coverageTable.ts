@@ -1,7 +1,6 @@
 import type { Address } from '../../model/glossary.js'
 import type { Coverage } from '../../model/watch.js'
 import { createAddressTable } from './addressTable.js'
-import { createNumberColumn } from './columns.js'
 
 /**
  * The coverage of each address, packed: most of a million addresses were first seen at the same head and share one
@@ -26,13 +25,13 @@ export interface CoverageTableOptions {
 export function createCoverageTable({ seed = 0, expected = 0 }: CoverageTableOptions = {}): CoverageTable {
 	const addresses = createAddressTable(seed)
 	addresses.reserve(expected)
-	return tableOf(addresses, createNumberColumn(), [], new Map())
+	return tableOf(addresses, [], [], new Map())
 }
 
 function tableOf(
 	addresses: ReturnType<typeof createAddressTable>,
 	/** By address index: the index into `kinds`. */
-	kindOf: ReturnType<typeof createNumberColumn>,
+	kindOf: number[],
 	kinds: Coverage[],
 	places: Map<string, number>,
 ): CoverageTable {
@@ -56,7 +55,7 @@ function tableOf(
 		places.set(key, kinds.length)
 		return kinds.push(coverage) - 1
 	}
-	const coverageAt = (index: number) => kinds[kindOf.at(index)] as Coverage
+	const coverageAt = (index: number) => kinds[kindOf[index] ?? 0] as Coverage
 
 	const table: CoverageTable = {
 		get size() {
@@ -71,11 +70,9 @@ function tableOf(
 		},
 		set(address, coverage) {
 			const place = placeOf(coverage)
-			const index = addresses.add(address)
-			if (index === kindOf.length) return kindOf.push(place)
-			kindOf.set(index, place)
+			kindOf[addresses.add(address)] = place
 		},
-		copy: () => tableOf(addresses.copy(), kindOf.copy(), [...kinds], new Map(places)),
+		copy: () => tableOf(addresses.copy(), kindOf.slice(), [...kinds], new Map(places)),
 		keys: () => addresses.keys() as MapIterator<Address>,
 		*entries(): MapIterator<[Address, Coverage]> {
 			for (let index = 0; index < addresses.size; index++) yield [addresses.at(index), coverageAt(index)]

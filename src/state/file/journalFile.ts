@@ -11,6 +11,7 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JournalLine } from '../journal.js'
 import { FORMAT } from '../stateFormat.js'
+import { Damage } from './disk/damage.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
 import { writeDurably } from './disk/durable.js'
 import { readOwnFile } from './disk/ownFile.js'
@@ -24,20 +25,10 @@ export interface JournalEnd {
 export interface FoundJournal {
 	/** Id of the snapshot that it continues. */
 	readonly of: string
-	/** Each line with the position after it. Throws JournalDamage for invalid lines. */
+	/** Each line with the position after it. Throws Damage for invalid lines. */
 	lines(): Iterable<JournalLine & { readonly end: JournalEnd }>
 	/** Position after the first line. */
 	readonly start: JournalEnd
-}
-
-/** `line`: line number in the file, from 1. `message` ends the sentence "journal.jsonl is damaged: …". */
-export class JournalDamage extends Error {
-	override readonly name = 'JournalDamage'
-	readonly line: number
-	constructor(line: number, message: string, options?: ErrorOptions) {
-		super(message, options)
-		this.line = line
-	}
 }
 
 const NEWLINE = 0x0a
@@ -56,7 +47,7 @@ export function headOf(snapshot: string): string {
 	return `{"v":${FORMAT},"journal":"${snapshot}"}`
 }
 
-/** Null: there is none. Throws JournalDamage, StateError `disk`. */
+/** Null: there is none. Throws Damage, StateError `disk`. */
 export async function readJournal(folder: string): Promise<FoundJournal | null> {
 	const path = journalPath(folder)
 	let bytes: Buffer
@@ -68,7 +59,7 @@ export async function readJournal(folder: string): Promise<FoundJournal | null> 
 	}
 	const first = bytes.indexOf(NEWLINE)
 	const of = HEAD.exec(bytes.toString('utf8', 0, first))?.[1]
-	if (of === undefined) throw new JournalDamage(1, 'it does not begin as a journal of tracewatch does')
+	if (of === undefined) throw new Damage('it does not begin as a journal of tracewatch does')
 	const start = { bytes: first + 1, lines: 0 }
 	return { of, start, lines: () => linesIn(bytes, start) }
 }
@@ -82,9 +73,10 @@ function* linesIn(bytes: Buffer, start: JournalEnd): Iterable<JournalLine & { re
 		if (found === null) {
 			// The last write: it was interrupted by a kill or a power cut before it counted.
 			if (to >= bytes.length - 1 || bytes.subarray(to + 1).every((byte) => byte === 0)) return
-			throw new JournalDamage(lines + 1, `line ${lines + 1} does not match its checksum`)
+			throw new Damage(`line ${lines + 1} does not match its checksum`, { line: lines + 1 })
 		}
-		if (found.n !== lines) throw new JournalDamage(lines + 1, `line ${lines + 1} is not the one that was written there`)
+		if (found.n !== lines)
+			throw new Damage(`line ${lines + 1} is not the one that was written there`, { line: lines + 1 })
 		at = newline + 1
 		yield { ...found.line, end: { bytes: at, lines } }
 	}
@@ -98,7 +90,7 @@ function verified(bytes: Buffer, lines: number): { readonly n: number; readonly 
 		const { n, ...line } = JSON.parse(text) as JournalLine & { n: number }
 		return { n, line }
 	} catch (cause) {
-		throw new JournalDamage(lines + 1, `line ${lines + 1} cannot be understood`, { cause })
+		throw new Damage(`line ${lines + 1} cannot be understood`, { line: lines + 1, cause })
 	}
 }
 

@@ -9,12 +9,12 @@ import type { StateDoc } from '../document.js'
 import { replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { FORMAT, otherFormat } from '../stateFormat.js'
-import { damagedError, previousOf, restoreByCopy, shellQuoted } from './disk/damage.js'
+import { Damage, damagedError, previousOf, shellQuoted } from './disk/damage.js'
 import { exists } from './disk/diskErrors.js'
-import { examine, isWhole } from './disk/durable.js'
+import { durableFile } from './disk/durable.js'
 import { openOwnFile } from './disk/ownFile.js'
 import { lastRowIn } from './history/days.js'
-import { type FoundJournal, headOf, JournalDamage, type JournalEnd, journalPath, readJournal } from './journalFile.js'
+import { type FoundJournal, headOf, type JournalEnd, journalPath, readJournal } from './journalFile.js'
 
 export interface FoundFolder {
 	readonly whole: StateDoc
@@ -25,6 +25,8 @@ export interface FoundFolder {
 	/** Null: start a new one, because the snapshot already contains the old one. */
 	readonly journal: JournalEnd | null
 }
+
+const MISSING = 'it is missing, though there was one'
 
 /** Null: nothing was ever stored here. Throws StateError `damaged`, `format` or `disk`. */
 export async function readFolder(folder: string): Promise<FoundFolder | null> {
@@ -37,17 +39,16 @@ export async function readFolder(folder: string): Promise<FoundFolder | null> {
 	const rows = unwritten(snapshot.rows)
 	try {
 		const journal = await readJournal(folder)
-		if (journal === null) throw new JournalDamage(0, 'it is missing, though there was one')
+		if (journal === null) throw new Damage(MISSING)
 		if (journal.of === id) {
 			const found = await replayedFrom(whole, journal, (more) => rows.push(...unwritten(more)))
 			return { id, rows, ...found }
 		}
 		// The process was killed after it wrote the snapshot and before it started the journal.
 		if (journal.of === before || isBlank(journal)) return { id, whole, rows, journal: null }
-		throw new JournalDamage(0, 'it belongs to another state.json')
+		throw new Damage('it belongs to another state.json')
 	} catch (error) {
-		if (error instanceof JournalDamage) throw journalError(folder, id, error)
-		throw error
+		throw error instanceof Damage ? journalError(folder, id, error) : error
 	}
 }
 
@@ -80,13 +81,13 @@ async function beginningOf(path: string): Promise<string> {
 /** Null: nothing was ever stored here. */
 async function readSnapshot(folder: string): Promise<Snapshot | null> {
 	const path = statePath(folder)
-	const found = await examine(path, snapshotFormat)
-	if ('value' in found) {
-		if (found.value !== null || !(await wasThere(folder))) return found.value
+	try {
+		const found = await durableFile(path, snapshotFormat).read()
+		if (found !== null || !(await wasThere(folder))) return found
+		throw new Damage(MISSING)
+	} catch (error) {
+		throw error instanceof Damage ? await damagedError(path, error, await restoreThen(folder)) : error
 	}
-	const [damage, cause] =
-		'damage' in found ? [found.damage, found.cause] : ['it is missing, though there was one', undefined]
-	throw await damagedError(path, damage, (await restoreTo(folder)) ?? isWhole(snapshotFormat), cause)
 }
 
 async function wasThere(folder: string): Promise<boolean> {
@@ -100,19 +101,17 @@ function isBlank(journal: FoundJournal): boolean {
 	return true
 }
 
-/** The command that restores the previous snapshot with its journal; null: there is no valid copy. */
-async function restoreTo(folder: string): Promise<string | null> {
-	const [state, journal] = [statePath(folder), journalPath(folder)]
-	const found = await examine(previousOf(state), snapshotFormat).catch(() => null)
-	if (found === null || !('value' in found) || found.value === null) return null
-	const { id } = found.value
-	const of = /"journal":"([0-9a-f]+)"/
-	const before = await readFile(previousOf(journal), 'utf8').catch(() => '')
-	const then =
-		of.exec(before)?.[1] === id
-			? `cp -p ${shellQuoted(previousOf(journal))} ${shellQuoted(journal)}`
-			: `echo '${headOf(id)}' > ${shellQuoted(journal)}`
-	return await restoreByCopy(state, then)
+/** The command that restores the journal of the previous snapshot; null: there is no whole one. */
+async function restoreThen(folder: string): Promise<string | null> {
+	const [state, journal] = [previousOf(statePath(folder)), previousOf(journalPath(folder))]
+	const found = await durableFile(state, snapshotFormat)
+		.read()
+		.catch(() => null)
+	if (found === null) return null
+	const before = await readFile(journal, 'utf8').catch(() => '')
+	return before.startsWith(`${headOf(found.id)}\n`)
+		? `cp -p ${shellQuoted(journal)} ${shellQuoted(journalPath(folder))}`
+		: `echo '${headOf(found.id)}' > ${shellQuoted(journalPath(folder))}`
 }
 
 /** The state after all lines, and where the next one goes. */
@@ -128,7 +127,7 @@ async function replayedFrom(
 			onRows(replay.apply(line))
 		} catch (cause) {
 			const number = next.lines + 1
-			throw new JournalDamage(number, `line ${number} cannot be understood`, { cause })
+			throw new Damage(`line ${number} cannot be understood`, { line: number, cause })
 		}
 		end = next
 		if (isSliceOver()) await nextSlice()
@@ -136,7 +135,7 @@ async function replayedFrom(
 	return { whole: replay.whole(), journal: end }
 }
 
-function journalError(folder: string, id: string, { line, message, cause }: JournalDamage): StateError {
+function journalError(folder: string, id: string, { line, message, cause }: Damage): StateError {
 	const path = journalPath(folder)
 	const price =
 		'blocks since then are scanned again, some alerts may come a second time under the same id, and watches that ' +

@@ -7,19 +7,20 @@ import { mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StateError } from '../../errors.js'
 import type { WatchlistCopies } from '../../model/state.js'
+import { Damage } from './disk/damage.js'
 import { diskError } from './disk/diskErrors.js'
 import { durableFile, type Format, syncFolder, writeDurably } from './disk/durable.js'
 import { openOwnFile } from './disk/ownFile.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
 
+const copiesIn = (stateFolder: string) => join(stateFolder, 'last-good')
 const format: Format<Index> = {
 	*encode({ revision, watchlists, files }) {
-		yield JSON.stringify({ revision, watchlists, files })
+		yield `[\n${JSON.stringify({ revision, watchlists, files })}\n]`
 	},
-	decode: (data) => data as Index,
+	decodeLines: async ([line = '']) => JSON.parse(line),
 }
-const copiesIn = (stateFolder: string) => join(stateFolder, 'last-good')
 const indexFile = (folder: string) => durableFile(join(folder, 'index.json'), format)
 const copyName = /^[0-9a-f]{64}(?:\.tmp)?$/
 
@@ -28,7 +29,7 @@ export async function writeCopies(stateFolder: string, copies: WatchlistCopies):
 	const folder = copiesIn(stateFolder)
 	const present = await namesIn(stateFolder, folder)
 	const missing = new Map(copies.files.filter(({ digest }) => !present.has(digest)).map((file) => [file.digest, file]))
-	if (missing.size === 0 && (await readIndex(folder))?.revision === copies.revision) return
+	if (missing.size === 0 && (await indexFile(folder).read().catch(unlessDisk))?.revision === copies.revision) return
 	for (const { path, digest } of missing.values()) await writeDurably(join(folder, digest), copies.chunks(path))
 	await indexFile(folder).write(copies)
 	const used = new Set(copies.files.map(({ digest }) => digest))
@@ -45,14 +46,10 @@ async function namesIn(stateFolder: string, folder: string): Promise<ReadonlySet
 	}
 }
 
-/** Null also where the index is damaged: it is written anew then. */
-async function readIndex(folder: string): Promise<Index | null> {
-	try {
-		return await indexFile(folder).read()
-	} catch (error) {
-		if (error instanceof StateError && error.reason !== 'disk') return null
-		throw error
-	}
+/** One that cannot be understood is written anew. */
+function unlessDisk(error: unknown): null {
+	if (error instanceof StateError && error.reason === 'disk') throw error
+	return null
 }
 
 async function removeAll(folder: string, isUnused: (name: string) => boolean): Promise<void> {
@@ -65,7 +62,12 @@ async function removeAll(folder: string, isUnused: (name: string) => boolean): P
  */
 export async function readCopies(stateFolder: string): Promise<WatchlistCopies | null> {
 	const folder = copiesIn(stateFolder)
-	const index = await indexFile(folder).read()
+	const index = await indexFile(folder)
+		.read()
+		.catch((cause: unknown) => {
+			if (!(cause instanceof Damage)) throw cause
+			throw new StateError('damaged', `the index of ${folder} is damaged: ${cause.message}`, { cause })
+		})
 	if (index === null) return null
 	return {
 		...index,

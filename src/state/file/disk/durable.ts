@@ -15,36 +15,29 @@ import { dirname } from 'node:path'
 import type { Adapter } from 'lowdb'
 import { nextSlice } from '../../../base/waits/slices.js'
 import { FORMAT, otherFormat } from '../../stateFormat.js'
-import { damagedError, previousOf } from './damage.js'
+import { Damage, previousOf } from './damage.js'
 import { diskError, isMissing } from './diskErrors.js'
 import { readOwnFile } from './ownFile.js'
 
-/** Text, or its bytes in UTF-8. */
-export type Piece = string | Uint8Array
-
-export type Format<T> = {
-	/** The data as JSON, in pieces. */
-	encode(value: T): Iterable<Piece>
-} & (
-	| { /** Throws for data that `encode` did not make. */ decode(data: unknown): T | Promise<T> }
-	| {
-			/** The same for data that is a list with one element per line; gets the lines one by one. */
-			decodeLines(lines: Iterable<string>): Promise<T>
-	  }
-)
+export interface Format<T> {
+	/** The data as JSON, in pieces: a list with one element per line. */
+	encode(value: T): Iterable<string>
+	/** Gets the lines one by one. Throws for data that `encode` did not make. */
+	decodeLines(lines: Iterable<string>): Promise<T>
+}
 
 const HEAD = /^\{"v":(\d{1,9}),"data":/
 const TAIL = /,"sum":"([0-9a-f]{64})"\}\s*$/
 const TAIL_BYTES = 256
 const NEWLINE = 0x0a
-const CHUNK_BYTES = 1 << 18
+const CHUNK_CHARS = 1 << 18
 /** Limits the pieces per chunk, because some short pieces take a millisecond to make. */
 const CHUNK_PIECES = 16
 /** Bytes hashed between two yields to the event loop: a few milliseconds. */
 const TURN_BYTES = 1 << 21
 
 /**
- * `read` returns null when there is no file, and throws StateError `damaged`, `format` or `disk`. `write` resolves when
+ * `read` returns null when there is no file, and throws Damage, StateError `format` or `disk`. `write` resolves when
  * the value would survive a power cut; when it throws StateError `disk`, the file is unchanged.
  */
 export function durableFile<T extends object>(path: string, format: Format<T>): Adapter<T> {
@@ -57,54 +50,34 @@ export function temporaryOf(path: string): string {
 }
 
 async function readVerified<T extends object>(path: string, format: Format<T>): Promise<T | null> {
-	const found = await examine(path, format)
-	if ('value' in found) return found.value
-	throw await damagedError(path, found.damage, isWhole(format), found.cause)
-}
-
-/** Whether the file exists and is valid in this format. */
-export function isWhole<T extends object>(format: Format<T>): (path: string) => Promise<boolean> {
-	return async (path) => {
-		const found = await examine(path, format).catch(() => null)
-		return found !== null && 'value' in found && found.value !== null
-	}
-}
-
-/** The value (null: no file), or the damage, as the end of the sentence "state.json is damaged: …". */
-export type Examined<T> = { readonly value: T | null } | { readonly damage: string; readonly cause?: unknown }
-
-/** Throws StateError `format` or `disk`. */
-export async function examine<T extends object>(path: string, format: Format<T>): Promise<Examined<T>> {
 	let bytes: Buffer
 	try {
 		bytes = await readOwnFile(path)
 	} catch (error) {
-		if (isMissing(error)) return { value: null }
+		if (isMissing(error)) return null
 		throw diskError('read', path, error)
 	}
 	const data = await verified(path, bytes)
-	if ('damage' in data) return data
-	// Parsing and decoding many megabytes take tens of milliseconds each.
+	// Decoding many megabytes takes tens of milliseconds.
 	await nextSlice()
 	try {
-		if ('decodeLines' in format) return { value: await format.decodeLines(linesIn(data)) }
-		return { value: await format.decode(JSON.parse(data.toString('utf8'))) }
+		return await format.decodeLines(linesIn(data))
 	} catch (cause) {
-		return { damage: 'its content cannot be understood', cause }
+		throw new Damage('its content cannot be understood', { cause })
 	}
 }
 
 /** The data of a file, as JSON. */
-async function verified(path: string, bytes: Buffer): Promise<Buffer | { readonly damage: string }> {
-	if (bytes.length === 0) return { damage: 'it is empty' }
-	if (bytes.every((byte) => byte === 0)) return { damage: `it holds nothing but ${bytes.length} zero bytes` }
+async function verified(path: string, bytes: Buffer): Promise<Buffer> {
+	if (bytes.length === 0) throw new Damage('it is empty')
+	if (bytes.every((byte) => byte === 0)) throw new Damage(`it holds nothing but ${bytes.length} zero bytes`)
 	const head = HEAD.exec(bytes.toString('latin1', 0, TAIL_BYTES))
-	if (!head) return { damage: 'it does not begin as a file of tracewatch does' }
+	if (!head) throw new Damage('it does not begin as a file of tracewatch does')
 	if (Number(head[1]) !== FORMAT) throw otherFormat(path, Number(head[1]), 'folder')
 	const tail = TAIL.exec(bytes.toString('latin1', Math.max(0, bytes.length - TAIL_BYTES)))
-	if (!tail) return { damage: `its end is missing (it breaks off after ${bytes.length} bytes)` }
+	if (!tail) throw new Damage(`its end is missing (it breaks off after ${bytes.length} bytes)`)
 	const summed = bytes.subarray(0, bytes.length - tail[0].length)
-	if ((await sumOf(summed)) !== tail[1]) return { damage: 'its content does not match its checksum' }
+	if ((await sumOf(summed)) !== tail[1]) throw new Damage('its content does not match its checksum')
 	return summed.subarray(head[0].length)
 }
 
@@ -139,32 +112,16 @@ function* pieces<T>(value: T, format: Format<T>): Iterable<Buffer> {
 	yield Buffer.from(`,"sum":"${hash.digest('hex')}"}\n`)
 }
 
-/**
- * Joins many small pieces into a few large chunks: each is one call to the disk, and the event loop runs between two.
- */
-function* chunks(head: string, parts: Iterable<Piece>): Iterable<Buffer> {
-	let text = head
-	let gathered: Uint8Array[] = []
-	let size = 0
-	let seen = 0
-	const add = (bytes: Uint8Array) => {
-		gathered.push(bytes)
-		size += bytes.length
-	}
+/** Joins small pieces into large chunks: each is one call to the disk, and the event loop runs between two. */
+function* chunks(head: string, parts: Iterable<string>): Iterable<Buffer> {
+	let [text, pieces] = [head, 0]
 	for (const part of parts) {
-		if (typeof part === 'string') {
-			text += part
-			if (text.length < CHUNK_BYTES && ++seen % CHUNK_PIECES !== 0) continue
-		}
-		if (text !== '') add(Buffer.from(text))
+		text += part
+		if (text.length < CHUNK_CHARS && ++pieces % CHUNK_PIECES !== 0) continue
+		yield Buffer.from(text)
 		text = ''
-		if (typeof part !== 'string') add(part)
-		if (size < CHUNK_BYTES && seen % CHUNK_PIECES !== 0) continue
-		yield Buffer.concat(gathered)
-		gathered = []
-		size = 0
 	}
-	yield Buffer.concat([...gathered, Buffer.from(text)])
+	yield Buffer.from(text)
 }
 
 export async function writeDurably(
