@@ -172,7 +172,6 @@ export function tracedBlockOf(
 
 const MOST_NAMED = 5
 
-/** The reason text of a finding by an access list. */
 export function differencesInWords(differences: readonly TxDifference[]): string {
 	const each = differences.slice(0, MOST_NAMED).map(({ txIndex, txHash, movedWei, seenWei }) => {
 		return `transaction ${txIndex}${txHash === null ? '' : ` (${txHash})`} moved ${movedWei} wei, reported: ${seenWei}`

@@ -10,7 +10,6 @@ import type { WatchIndex, WatchRules } from '../model/watch.js'
 
 /** Rotates through untouched watches, so that each balance is checked before nodes prune its state (128 blocks). */
 export interface AuditRotation {
-	/** The watches that have books. */
 	keptOf(watches: WatchIndex): Promise<AddressSet>
 	/**
 	 * The next addresses of the rotation, as many as the part makes due, and all with a threshold. They are taken from
@@ -18,7 +17,6 @@ export interface AuditRotation {
 	 * returned.
 	 */
 	next(part: Part, isOpening: boolean): readonly Address[]
-	/** The watches whose balance has a threshold. */
 	limited(): AddressSet
 	/** The last round, if it took too long; null otherwise, or if no round has ended. */
 	slow(): BooksRound | null
@@ -46,7 +44,6 @@ export interface RotationOptions {
 export function createAuditRotation({ clock, mostBooks = MOST_BOOKS }: RotationOptions): AuditRotation {
 	let watched: WatchIndex | null = null
 	let kept = noAddresses
-	/** The watches with a threshold. */
 	let limited = noAddresses
 	let turns = turnsOf(listOrder)
 	let lastMs = clock()

@@ -74,7 +74,6 @@ export interface AuditorOptions {
 export interface PartAudit {
 	readonly part: Part
 	readonly facts: ClosingFacts
-	/** The watches that have books. */
 	readonly kept: AddressSet
 	readonly rotation: AuditRotation
 	readonly draft: BooksDraft

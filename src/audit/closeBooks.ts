@@ -14,7 +14,6 @@ import { type Bisection, bisectDifference, type Examined } from './bisectDiffere
 import type { BooksDraft } from './booksDraft.js'
 import type { CodeChange } from './delegations/delegations.js'
 
-/** Collects the findings while books are closed. */
 export interface BookFindings {
 	readonly findings: Finding[]
 	readonly witnessed: Proof[]
@@ -26,13 +25,11 @@ export interface ClosingBooks {
 	/** Like `found`, updated in place. */
 	readonly draft: BooksDraft
 	readonly found: BookFindings
-	/** Blocks before the part that no source could give. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** The block from which the book of an address should have been kept. */
 	readonly first: (address: Address) => bigint
 	/** Whether an address without a book never had one; a threshold then compares with no previous balance. */
 	readonly isNew: (address: Address) => boolean
-	/** Addresses whose balance has a threshold. */
 	readonly limited: AddressSet
 	readonly feesAreKnown: boolean
 	readonly announced: Announced
@@ -250,7 +247,6 @@ function waitsFor(gap: Gap | undefined): boolean {
 	return gap !== undefined && isOpen(gap) && !isAccepted(gap)
 }
 
-/** The key of an address at a block. */
 export function keyOf(address: Address, block: bigint): string {
 	return `${address} ${block}`
 }

@@ -4,15 +4,12 @@ import type { Announcement, Gap } from '../model/state.js'
 
 /** Settled announcements that no frames or logs judge, checked until answered; after a start, all of them. */
 export interface PendingRechecks {
-	/** The next announcements to check. */
 	next(
 		announcements: ReadonlyMap<string, Announcement>,
 		settled: bigint,
 		gaps: ReadonlyMap<bigint, Gap>,
 	): readonly Announcement[]
-	/** The check was answered. */
 	done(id: string): void
-	/** The check must be repeated. */
 	failed(id: string): void
 	/** No endpoint could answer: pause for 15 s. */
 	rest(): void
@@ -30,7 +27,6 @@ export interface PendingRechecksOptions {
 	readonly clock: Clock
 	/** For a program that ends after one poll: all wait for it, and the time of the poll is the only limit. */
 	readonly runsOnce?: boolean
-	/** Default: `Math.random`. */
 	readonly random?: () => number
 }
 

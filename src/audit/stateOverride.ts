@@ -4,7 +4,6 @@ import type { Block, BlockRef } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { ScannedAgain } from './scannedAgain.js'
 
-/** The balance with which a book was closed. */
 export interface Written {
 	readonly block: bigint
 	readonly balanceWei: bigint

@@ -134,7 +134,6 @@ export function createReader(options: ReaderOptions): Reader {
 		return needBlock(await rpc.call(method, params, signal), span.to, rpc.endpoint)
 	}
 
-	/** The sources to try, best first. */
 	function choose(rpc: Rpc, capabilities: Capabilities, question: Unread): readonly SourceName[] {
 		const { span, addresses, head } = question
 		const able = permitted(registry.sourcesOf(rpc, capabilities), { setting, isPrivate })

@@ -144,12 +144,10 @@ export function widened(gap: Gap, addresses: readonly Address[] | null): Gap {
 	return { ...whole, addresses: [...new Set([...gap.addresses, ...addresses])] }
 }
 
-/** Numbers of the open gaps. */
 export function openAt(gaps: ReadonlyMap<bigint, Gap>): ReadonlySet<bigint> {
 	return new Set([...gaps.values()].filter(isOpen).map(({ block }: { block: BlockRef }) => block.number))
 }
 
-/** How many open gaps are not accepted. */
 export function unaccepted(gaps: ReadonlyMap<bigint, Gap>): number {
 	return [...gaps.values()].filter((gap) => isOpen(gap) && !isAccepted(gap)).length
 }

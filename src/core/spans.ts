@@ -35,7 +35,6 @@ export function cut(span: Span, blocks: number): readonly Span[] {
 	return pieces
 }
 
-/** The block numbers of a span, in order. */
 export function* numbersOf(span: Span): Generator<bigint> {
 	for (let number = span.from; number <= span.to; number++) yield number
 }

@@ -10,7 +10,6 @@ import { amountFacts, coinFields, coinsOf, retractedWithBlock, signed, transacti
 import type { Happened, KindFields, KindRecord, View } from './record.js'
 import { byHeader } from './standing.js'
 
-/** An event of a single address. */
 export interface AccountEvent extends Happened {
 	readonly address: Address
 	readonly block: Block

@@ -37,7 +37,6 @@ export function perKind<T>(value: (kind: Kind) => T): Record<Kind, T> {
 /** Caches the answers, since there may be many watches. */
 const wanted = new WeakMap<WatchIndex, Map<Kind, boolean>>()
 
-/** Whether any watch asks for alerts of this kind. */
 export function isKindWanted(watches: WatchIndex, kind: Kind): boolean {
 	const known = wanted.get(watches) ?? new Map<Kind, boolean>()
 	wanted.set(watches, known)

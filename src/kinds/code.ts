@@ -14,7 +14,6 @@ import { coinFields, shortAddress, transactionFacts, watchName } from './phrases
 import type { KindRecord } from './record.js'
 import { byTransaction, replacement } from './standing.js'
 
-/** Foreign code that ran in the storage of the address. */
 export interface ForeignCode {
 	readonly txHash: Hash
 	readonly txIndex: number | null

@@ -7,7 +7,6 @@ import { amountFacts, coinFields, coinsOf, partyFacts, signed } from './phrases.
 import type { KindFields, KindRecord, Side, View } from './record.js'
 import { byTransaction } from './standing.js'
 
-/** What every event of a frame has, whatever its kind. */
 export type OfFrame = Omit<FrameEvent, 'kind'>
 
 export const ofFrames = {

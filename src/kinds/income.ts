@@ -11,7 +11,6 @@ import type { KindRecord } from './record.js'
 export interface Income extends AccountEvent {
 	readonly kind: 'income'
 	readonly wei: bigint
-	/** How many transactions paid it. */
 	readonly transactions: number
 }
 

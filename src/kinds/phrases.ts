@@ -72,7 +72,6 @@ export function directionInWords({ direction }: Watch): string {
 	return direction === 'both' ? ' in and out' : ` ${direction}`
 }
 
-/** The fields of an amount in the network's coin. */
 export function coinFields(wei: bigint, { decimals, symbol }: Pick<Network, 'decimals' | 'symbol'>) {
 	return { valueWei: wei.toString(), value: formatAmount(wei, decimals), asset: symbol }
 }

@@ -16,7 +16,6 @@ import type { Fact } from './fact.js'
 import type { Refusal } from './refusal.js'
 import type { Missing, Standing } from './standing.js'
 
-/** The fields of every event, of any kind. */
 export interface Happened {
 	readonly kind: Kind
 	readonly block: BlockRef
@@ -57,10 +56,8 @@ export interface KindRecord<E extends Happened = Happened> {
 	sides(event: E): readonly Side[]
 	/** Why the rules of a watch suppress the alert, other than by `kinds` and `direction`; null: they do not. */
 	refusal(event: E, watch: Watch, known: KnownTokens): Refusal | null
-	/** The fields that differ between kinds. */
 	fields(event: E, view: View): KindFields
 
-	/** Values of `frameType`. */
 	readonly frameTypes: readonly AlertData['frameType'][]
 	/** The fields that only its alerts have. */
 	readonly own: z.ZodObject
@@ -77,7 +74,6 @@ export interface KindRecord<E extends Happened = Happened> {
 	facts(data: AlertData): readonly Fact[]
 	/** Warnings shown first; empty: none. */
 	warnings(data: AlertData, isRetracted: boolean): readonly string[]
-	/** States that the alert is retracted, and why. */
 	readonly retracted: string
 	/** The amount for one cell of a digest: `+1.5 ETH`. */
 	amount(data: AlertData): string

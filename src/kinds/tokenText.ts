@@ -90,7 +90,6 @@ function namesOf({ moreContracts = [] }: AlertData): string {
 	return moreContracts.length === 0 ? '' : `, from the contracts ${moreContracts.join(', ')}`
 }
 
-/** The operator's token, or the coin, that an unknown token imitates. */
 function imitated({ symbol, address }: NonNullable<TokenData['imitates']>): string {
 	return `${printable(symbol, 20)}, ${address ?? 'the coin of this network'}`
 }
@@ -109,7 +108,6 @@ function startedBy(data: AlertData): string {
 
 const standards = { erc20: 'ERC-20', erc721: 'ERC-721', erc1155: 'ERC-1155' } as const
 
-/** Warnings about a token that the settings do not contain. */
 export function tokenWarnings({ known, imitates, address, standard }: TokenData): readonly string[] {
 	if (known) return []
 	if (imitates === undefined) return [standard === 'erc20' ? unknownNote : unknownItemNote]

@@ -18,7 +18,6 @@ export interface Unexplained extends AccountEvent {
 	readonly openingWei: bigint
 	readonly closingWei: bigint
 	readonly explainedWei: bigint
-	/** Host names. */
 	readonly endpoints: readonly string[]
 	readonly reason: string
 }

@@ -30,7 +30,6 @@ export interface FrameEvent {
 const time = z.iso.datetime()
 const link = z.url()
 
-/** Fields that every delivery of a message has. */
 export const deliveryFields = z.object({
 	deliveryId: z
 		.string()
@@ -65,7 +64,6 @@ const foldedFields = z.object({
 	),
 })
 
-/** Fields that an alert of any kind may have. */
 export const alertFields = z.object({
 	id: text as z.ZodType<string>,
 	...networkFields,

@@ -60,7 +60,6 @@ export interface Authorised {
 	/** 0: valid on every chain. */
 	readonly chainId: bigint
 	readonly nonce: bigint
-	/** Sender of the transaction. */
 	readonly initiator: Address
 	/** Address whose code runs from then on; null: cleared. */
 	readonly delegate: Address | null
@@ -68,14 +67,12 @@ export interface Authorised {
 
 /** What a block changes according to its access list (EIP-7928), whose hash is in the header. */
 export interface BlockChanges {
-	/** Number of transactions in the block. */
 	readonly transactions: number
 	/**
 	 * Balances after each transaction that changed them, in block order. `index`: 0 before the transactions, 1 to n for
 	 * the transactions, n + 1 after them. A transaction that leaves a balance as it was is not listed.
 	 */
 	readonly balances: ReadonlyMap<Address, readonly { readonly index: number; readonly wei: bigint }[]>
-	/** Code that was set. */
 	readonly codes: ReadonlyMap<Address, readonly ListedCode[]>
 }
 
@@ -109,7 +106,6 @@ export interface BooksSummary {
 	readonly kept: number
 	/** Watches without a book, or whose book waits for a node that can give the balance; at most 20. */
 	readonly open: readonly Address[]
-	/** Total number of those watches. */
 	readonly openCount: number
 	/** How many of those have no book; absent: not known. */
 	readonly unopened?: number
@@ -117,7 +113,6 @@ export interface BooksSummary {
 	readonly reason: string | null
 	/** The latest 20 unproved ranges, oldest first; absent: none. */
 	readonly unproved?: readonly Unproved[]
-	/** Total number of unproved ranges, counted per watch. */
 	readonly unprovedCount?: number
 	/**
 	 * On a private network: the contiguous range of blocks whose access lists were checked against the books, both ends
@@ -144,7 +139,6 @@ export interface Unproved {
 	readonly count: number
 	/** Some of the watches concerned; empty: all watches. */
 	readonly addresses: readonly Address[]
-	/** Reason, in words. */
 	readonly why: string
 }
 

@@ -45,7 +45,6 @@ export interface Span {
 	readonly to: bigint
 }
 
-/** The span of a walk. */
 export interface WalkSpan extends Span {
 	/**
 	 * Blocks per request from the given block on, one request at a time; null: as many as the endpoint can take, several

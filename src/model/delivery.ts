@@ -94,7 +94,6 @@ export type Resolution =
 			readonly id: string
 			readonly result: 'retry' | 'dead'
 			readonly code: ReasonCode
-			/** The reason in words. */
 			readonly error: string
 			/** For `retry`: when to try again. */
 			readonly nextAttemptAtMs: number
@@ -106,12 +105,10 @@ export type Resolution =
 	/** Due then, in the digest of that time or alone; the number of attempts stays. */
 	| { readonly id: string; readonly result: 'wait'; readonly as: 'digest' | 'alone'; readonly untilMs: number }
 
-/** Result of one attempt. */
 export type Outcome =
 	/** `answer`: the receiver's answer in a few words, without secrets. */
 	| { readonly result: 'delivered'; readonly answer?: string }
 	| { readonly result: 'retry'; readonly code: ReasonCode; readonly reason: string; readonly afterMs?: number }
 	/** The receiver refused the message: because of the message, of a setting or of a quota. */
 	| { readonly result: 'parked'; readonly code: ReasonCode; readonly reason: string }
-	/** Given up. */
 	| { readonly result: 'dead'; readonly code: ReasonCode; readonly reason: string }

@@ -6,7 +6,6 @@ import type { Delivery, ShownStatus } from './delivery.js'
 /** How a delivery left the outbox. `dropped`: by the operator. `folded`: another delivery carries its content. */
 export type HistoryResult = 'delivered' | 'dropped' | 'folded'
 
-/** One delivery that has left the outbox. */
 export interface HistoryRow extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'createdAtMs' | 'lastError'> {
 	/** Increases from row to row; unique within one history. */
 	readonly seq: number
@@ -56,7 +55,6 @@ export interface HistoryQuery {
 	readonly sinceMs?: number
 }
 
-/** An entry, and the cursor for older ones. */
 export interface HistoryFound {
 	readonly entry: HistoryEntry
 	/** A short text of letters, digits, dashes and colons. */

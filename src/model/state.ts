@@ -74,7 +74,6 @@ export interface RanInTransaction extends BlockRef {
 	readonly contract?: Address
 }
 
-/** The auditor's position. */
 export interface AuditState {
 	/** Last block whose movements are in the books; null: no books are kept. */
 	readonly taken: bigint | null
@@ -129,9 +128,7 @@ export interface NetworkState {
 	readonly logsSeen?: UnprovedLogs
 	/** Absent: the auditor is at the checkpoint. */
 	readonly audit?: AuditState
-	/** By address. */
 	readonly books: BookSet
-	/** By block number. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 	/** Of each watch: first those of others' transactions, then its own, the latest last; absent: none. */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
@@ -147,7 +144,6 @@ export interface Commit {
 	readonly settled?: BlockRef
 	/** Forgets announcements at or below this block, except those in a gap. */
 	readonly forgetTo?: bigint
-	/** New or changed entries. */
 	readonly announcements?: readonly Announcement[]
 	readonly seen?: Seen
 	/** Progress of a backfill; at its end the backfill is removed. */
@@ -157,7 +153,6 @@ export interface Commit {
 	readonly books?: ReadonlyMap<Address, Book | null>
 	/** Changed gaps by block number; null: closed, or no longer suspected. */
 	readonly gaps?: ReadonlyMap<bigint, Gap | null>
-	/** Changed lists. */
 	readonly payees?: ReadonlyMap<Address, readonly Payee[]>
 	/** Changed contracts; null: the watch has no code, or no longer asks what rules it. */
 	readonly contracts?: ReadonlyMap<Address, Contract | null>
@@ -169,13 +164,11 @@ export interface Commit {
 
 /** Changes of coverage. Written apart from commits, so that a poll's write does not grow with the number of watches. */
 export interface Enrolment {
-	/** New or changed. */
 	readonly covered: ReadonlyMap<Address, Coverage>
 	/** All remaining backfills; null: unchanged. */
 	readonly backfills: readonly Backfill[] | null
 }
 
-/** Where the state is stored. */
 export type StatePlace =
 	/** `dir` is an absolute path. */
 	| { readonly kind: 'folder'; readonly dir: string }

@@ -26,7 +26,6 @@ export type TokenChoice = 'known' | 'all' | 'none' | ReadonlySet<Address>
 export interface UnprovedLogs {
 	/** The latest 20 runs of those blocks, oldest first. */
 	readonly runs: readonly UnprovedRun[]
-	/** Total number of blocks. */
 	readonly blocks: number
 }
 
@@ -57,7 +56,6 @@ export interface TokenWords {
 	readonly decimals: number | null
 }
 
-/** Asks for the balance of one address in one token after one block. */
 export interface TokenBalanceQuestion {
 	readonly contract: Address
 	readonly owner: Address
@@ -70,7 +68,6 @@ export interface TokenBalanceQuestion {
 export interface TokenEvent {
 	readonly kind: 'token'
 	readonly standard: TokenStandard
-	/** The token's contract. */
 	readonly contract: Address
 	/** The zero address for a mint. */
 	readonly from: Address

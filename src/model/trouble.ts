@@ -43,7 +43,6 @@ export interface Troubles {
 	readonly timesAccepted: number
 }
 
-/** The troubles of one state. */
 export interface TroubleBook {
 	/** As of the last change. */
 	current(): Troubles

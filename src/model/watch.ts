@@ -52,7 +52,6 @@ export interface WatchSet extends Iterable<Watch> {
 	at(number: number): Watch | undefined
 	/** The watchlists in order, each with the range of its watches. */
 	readonly lists: readonly { readonly watchlist: string; readonly first: number; readonly length: number }[]
-	/** The watched networks by name. */
 	readonly networks: ReadonlyMap<string, { readonly length: number; readonly index: WatchIndex }>
 	/** Distinct rules of the watches; duplicates are possible. */
 	readonly rules: readonly WatchRules[]

@@ -193,7 +193,6 @@ export async function startSession(
 	})
 }
 
-/** The session of an audit that follows a poll. */
 export function auditSession(poll: PollSession): PollSession {
 	return sessionOf(poll.committed, poll)
 }

@@ -26,7 +26,6 @@ export type StepOf = (last: BlockRef) => Step
 export interface Scan {
 	readonly span: Span
 	readonly stepOf: StepOf
-	/** The backfill that the span belongs to. */
 	readonly job?: Backfill
 }
 

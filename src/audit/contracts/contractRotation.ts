@@ -38,7 +38,6 @@ const MOST_ASKED = 80
 
 export interface ContractRotationOptions {
 	readonly clock: Clock
-	/** Default: `Math.random`. */
 	readonly random?: () => number
 }
 

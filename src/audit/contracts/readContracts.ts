@@ -16,7 +16,6 @@ import type { BlockRef } from '../../model/chain.js'
 import type { Contract, ContractState, ContractValues, ListQuestion } from '../../model/contract.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 
-/** A contract to be read. */
 export interface ContractQuestion {
 	readonly address: Address
 	/** As it is remembered; null: at its first look. */
@@ -31,7 +30,6 @@ export interface ContractQuestion {
 	readonly isWhole?: boolean
 }
 
-/** A contract after one block. */
 export interface ContractReading {
 	/** Null: it has no code. */
 	readonly codeHash: Hash | null

@@ -48,7 +48,6 @@ export interface LateLists {
 
 export interface ReadFacts {
 	readonly kept: AddressSet
-	/** Blocks that no source could give. */
 	readonly gaps: ReadonlyMap<bigint, Gap>
 }
 

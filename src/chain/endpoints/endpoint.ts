@@ -10,7 +10,6 @@ import { misread } from '../rpc/border.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Breaker, blames, createBreaker } from './breaker.js'
 
-/** What a job needs of an endpoint. */
 export interface Need {
 	/** Only endpoints whose latest reported head is at that block or above it. */
 	readonly block?: bigint
@@ -47,7 +46,6 @@ export const soon: Need = { soonMs: 5_000 }
 /** The signal is the caller's, or ends earlier if another endpoint is to be asked. */
 export type Job<T> = (rpc: Rpc, signal: AbortSignal) => Promise<T>
 
-/** The result of asking one endpoint. */
 export type Attempted<T> = { readonly result: T } | { readonly error: RpcError }
 
 export interface EndpointOptions {

@@ -2,7 +2,6 @@
 
 import type { Hash } from '../../model/glossary.js'
 
-/** The newest block that an endpoint reports. */
 export interface NewestBlock {
 	readonly number: bigint
 	readonly hash: Hash

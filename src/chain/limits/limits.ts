@@ -41,7 +41,6 @@ export interface BatchLimit extends Limit {
 	hasWorked(size: number): boolean
 }
 
-/** For people and metrics. */
 export interface LimitsReport {
 	readonly requestsUnderWay: number
 	/** Null: none is known. */

@@ -28,7 +28,6 @@ export interface Speed {
 	isFull(): boolean
 }
 
-/** Of one request under way. */
 export interface Pass {
 	/** `answered`: how many of its calls were; `refusal`: it was rate limited, or timed out. */
 	end(answered: number, refusal: Refusal | null): void

@@ -35,7 +35,6 @@ export async function eventsOf(
 	return events
 }
 
-/** Whose logs are wanted. */
 export interface Wanted {
 	/** Their token transfers; empty: none are wanted. */
 	readonly addresses: AddressSet
@@ -43,7 +42,6 @@ export interface Wanted {
 	readonly contracts: ReadonlySet<Address>
 }
 
-/** An event that a log shows. */
 export type LogEvent = TokenEvent | ControlChanged
 
 /** The wanted events, in the order of the transactions. */

@@ -32,7 +32,6 @@ export interface TokenSetting {
 }
 
 export interface Tokens {
-	/** Whether any log is asked for. */
 	areAsked(addresses: AddressSet): boolean
 	/** For a block whose header is known, starts to read logs while its traces are read; null: not started. */
 	begin(rpc: Rpc, question: Begun, signal: AbortSignal): Promise<TokenPart> | null

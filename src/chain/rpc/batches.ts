@@ -20,7 +20,6 @@ export class BatchRefused extends Error {
 	}
 }
 
-/** How requests of one endpoint are sent. */
 export interface Sender<Call> {
 	/** Calls in one request. */
 	readonly size: BatchLimit
@@ -54,7 +53,6 @@ const guessKeptMs = 3_600_000
 /** Indexes of calls that are sent together. */
 type Slice = readonly number[]
 
-/** Calls on their way to one endpoint. */
 interface Sending<Call> extends Sender<Call> {
 	readonly calls: readonly Call[]
 	readonly signal: AbortSignal

@@ -5,7 +5,6 @@ import { printable } from '../../base/text/printable.js'
 import { RpcError } from '../../errors.js'
 import type { EndpointUrl } from './endpointUrl.js'
 
-/** The endpoint whose answer was being read. */
 export interface Asked {
 	readonly endpoint: string
 	readonly method?: string

@@ -45,7 +45,6 @@ export interface Rpc {
 	once(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
 	/** How long the endpoint asked to pause, if that is too long to wait in place; 0: it may be asked. */
 	awayMs(): number
-	/** Limits that were learnt from the endpoint's answers. */
 	readonly limits: Limits
 	readonly progress: Progress
 	/** A call made now would wait for a rate limit, so a slow answer says nothing about the node. */

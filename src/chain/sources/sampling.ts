@@ -4,7 +4,6 @@ import { sha256 } from '../../base/sha256.js'
 import { eventsOf } from '../../core/events/events.js'
 import type { AddressSet, Part, Span } from '../../model/chain.js'
 
-/** Chooses the blocks of a span that are read whole. */
 export type Sampling = (span: Span) => readonly bigint[]
 
 /** One block of each 64 is chosen, and at most 8 of a span. */

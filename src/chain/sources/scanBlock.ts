@@ -23,7 +23,6 @@ export interface ScannedBlock {
 	readonly missing: Uncovered['missing']
 	/** The answer has rows of transactions that the header does not name. They are ignored. */
 	readonly hasForeign: boolean
-	/** Number of rows in the answer. */
 	readonly rows: number
 }
 

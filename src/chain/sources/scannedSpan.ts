@@ -10,7 +10,6 @@ import type { ReadRequest, SourceOptions, SourcePart } from './source.js'
 export interface ScannedSpan {
 	readonly headers: readonly Header[]
 	readonly hits: readonly Hit[]
-	/** Number of rows in the answers. */
 	readonly rows: number
 	/** See `Part`; to be asked for when all is read. */
 	readonly touched: () => readonly TouchedBlock[]

@@ -126,12 +126,10 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 	}
 }
 
-/** Some of the addresses of a request. */
 interface Listed extends Pick<AddressSet, 'calls'> {
 	readonly list: readonly Address[]
 }
 
-/** The filter's answer for a span. */
 interface Filtered {
 	readonly ends: Ends
 	readonly hits: readonly RowGroup[]

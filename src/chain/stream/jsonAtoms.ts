@@ -14,7 +14,6 @@ export function atomEnd(bytes: Buffer, from: number): number {
 	return end
 }
 
-/** Letters, digits and the signs of numbers. */
 function isOfAtom(byte: number): boolean {
 	return (
 		(byte >= 0x30 && byte <= 0x39) || ((byte | 32) - 97) >>> 0 < 26 || byte === 0x2d || byte === 0x2b || byte === 0x2e

@@ -45,7 +45,6 @@ export interface JsonBuilder {
 	putText(text: string, isNew: boolean): void
 	/** Counts memory in addition to what is counted here. Throws JsonFault `too-large`. */
 	keep(bytes: number): void
-	/** The outermost value, after everything is closed. */
 	value(): unknown
 }
 

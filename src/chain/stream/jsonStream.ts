@@ -46,7 +46,6 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 	let escaped = false
 	const keptText = createHeldText()
 
-	/** A value was read or skipped. */
 	function put(made: unknown): void {
 		builder.put(made)
 		next = afterValue()
@@ -61,7 +60,6 @@ export function createJsonStream(shape: Shape, limits: JsonLimits): JsonStream {
 		next = aColon
 	}
 
-	/** A text was read: a key or a value. */
 	function tookText(text: string): void {
 		if (isKey()) tookKey(text)
 		else {

@@ -6,7 +6,6 @@ export interface PathColumn {
 	push(path: readonly number[]): number
 	/** Returns a new list. */
 	at(index: number): readonly number[]
-	/** The number of steps. */
 	depthAt(index: number): number
 }
 
@@ -19,7 +18,6 @@ export function createPathColumn(): PathColumn {
 	const ends = createNumberColumn()
 	const steps = createNumberColumn()
 	let pushed: readonly number[] = []
-	/** The path that was read last. */
 	let path: number[] = []
 	let place = -1
 

@@ -15,13 +15,11 @@ export interface RowList {
 	contentAt(index: number): number
 	/** For a packed row: its `traceAddress`. */
 	pathAt(index: number): readonly number[]
-	/** The length of `traceAddress`. */
 	depthAt(index: number): number
 	/** For a packed row: its `subtraces`, where it has them. */
 	subtracesAt(index: number): number | undefined
 	/** For a packed row: the number of this text of its `action`. -1: it is in the content, or absent. */
 	sideAt(index: number, name: SideName): number
-	/** The text of that number. */
 	side(number: number): string
 }
 

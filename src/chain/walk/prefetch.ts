@@ -41,7 +41,6 @@ export interface PrefetchOptions {
 	readonly readFirst: (piece: Span, addresses: AddressSet, signal: AbortSignal) => Promise<Part>
 	/** Most pieces that may be under way or wait to be taken, now. */
 	readonly width: () => number
-	/** Number of blocks in the next piece. */
 	readonly blocks: (addresses: AddressSet) => number
 	/** How long a walk waits for its next piece. Default: no limit. */
 	readonly waitMs?: (piece: Span) => number

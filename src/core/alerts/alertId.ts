@@ -22,7 +22,6 @@ export function alertId(chainId: number, event: Happened, address: Address, repe
 	return `${chainId}:${anchor}:${place}${again}:${event.kind}:${address}`
 }
 
-/** The place in an alert id. */
 export function placeOfId(id: string): string {
 	return (id.split(':')[2] ?? '').replace(/~.*/, '')
 }

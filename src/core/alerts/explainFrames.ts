@@ -26,7 +26,6 @@ export interface ExplainedFrame {
 	readonly traceAddress: readonly number[]
 	/** Lines of the tree before the frame. */
 	readonly branch: string
-	/** The frame in one line. */
 	readonly text: string
 	/** Whether the frame counts for a watch, and why; one line for each watch. */
 	readonly verdicts: readonly string[]

@@ -58,7 +58,6 @@ export function replayAlerts(part: Part, context: ReplayContext): readonly Alert
 	return gate.kept().map(({ one, rest }) => alertOf(one.match, { ...one.said, rest }))
 }
 
-/** Columns of a replay. */
 export const replayColumns = [
 	'block',
 	'time',

@@ -5,7 +5,6 @@ import type { Address, Hex } from '../../model/glossary.js'
 import type { ControlChanged } from '../../model/kind.js'
 import { type Named, placeOf, shownValue } from './places.js'
 
-/** A contract, as it is remembered or as it was read. */
 export interface Held {
 	readonly isSafe: boolean
 	readonly values: ContractValues

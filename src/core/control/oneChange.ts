@@ -76,7 +76,6 @@ function withBoth(entry: Announcement): Announcement {
 	return { ...entry, alerts }
 }
 
-/** Values of one watch before and after some blocks. */
 export interface ReadValues {
 	readonly watch: Address
 	readonly before: ContractValues

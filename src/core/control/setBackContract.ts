@@ -19,7 +19,6 @@ export function contractsBack(
 	return changed
 }
 
-/** The contract as it was after block `back`. */
 export function contractBack(contract: Contract, back: bigint): Contract | null {
 	if (contract.since > back) return null
 	const { undo = [], learnt = [], ...rest } = contract

@@ -6,7 +6,6 @@ import type { Frame, TxTrace } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import { effective } from './effective.js'
 
-/** An event that frames show. */
 export type FramedEvent = FrameEvent | Requested
 
 /**

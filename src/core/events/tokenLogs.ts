@@ -2,7 +2,6 @@ import type { Address, Hash, Hex } from '../../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
 import { type Steps, stepItems } from '../steps.js'
 
-/** One log of a transaction, with the fields that are read. */
 export interface TxLog {
 	/** Contract that wrote it. */
 	readonly address: Address

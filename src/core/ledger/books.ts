@@ -173,7 +173,6 @@ export function sumsOf({ wei, posted, burnsWei }: Movement): readonly bigint[] {
 	return sums
 }
 
-/** Whether the movement explains the closing balance. */
 export function closes(openingWei: bigint, movement: Movement, closingWei: bigint): boolean {
 	const difference = closingWei - openingWei
 	return sumsOf(movement).includes(difference)

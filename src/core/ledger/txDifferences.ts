@@ -19,7 +19,6 @@ export interface TxDifference {
 	readonly seenWei: bigint
 }
 
-/** What frames, fees and headers show of one block. */
 export interface TracedBlock {
 	readonly transactions: readonly TxTrace[]
 	/** All transactions of the block, in order, since not every source gives the index of a transaction. */

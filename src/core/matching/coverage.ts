@@ -12,7 +12,6 @@ export interface EnrolmentBasis {
 	readonly gaps?: ReadonlyMap<bigint, Gap>
 	/** Number of the last block scanned for all watches. */
 	readonly checkpoint: bigint
-	/** Number of the newest block. */
 	readonly head: bigint
 	/** Seed of the table that is created; see createAddressTable. */
 	readonly seed?: number

@@ -8,7 +8,6 @@ import type { ChainEvent } from '../../model/alert.js'
 import type { KnownTokens } from '../../model/token.js'
 import type { Direction, Watch, WatchIndex } from '../../model/watch.js'
 
-/** One event as one watch sees it. */
 export interface Match<E extends Happened = ChainEvent> {
 	readonly event: E
 	readonly watch: Watch

@@ -11,7 +11,6 @@ import { addTo } from '../lists.js'
 import { type Steps, stepItems } from '../steps.js'
 import { createRelated, naming } from './related.js'
 
-/** The result of one look. */
 export interface Sight {
 	readonly span: Span
 	/** The alerts by the rules of the watches, in the order of the chain; two if two watchlists contain the address. */
@@ -167,7 +166,6 @@ export function recordOfEntry({ alerts: [first] }: Announcement): KindRecord | n
 	return first === undefined ? null : recordOf(first.data.kind)
 }
 
-/** Announced and not retracted. */
 export function isAnnounced(entry: Announcement): boolean {
 	return entry.status === 'announced'
 }

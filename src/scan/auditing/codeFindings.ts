@@ -62,7 +62,6 @@ function onceByKey<A extends readonly unknown[], T>(ask: (...args: A) => Promise
 	}
 }
 
-/** A transaction that was read. */
 interface Ran {
 	readonly trace: TxTrace
 	readonly block: Block

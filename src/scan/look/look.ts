@@ -36,7 +36,6 @@ import { answersTo } from './answers.js'
 import { createPayeeLedger } from './payees.js'
 import { repeatsOf, seenIn } from './repeats.js'
 
-/** Everything a look needs besides the part itself. */
 export interface LookContext {
 	readonly network: Network
 	readonly watches: WatchIndex

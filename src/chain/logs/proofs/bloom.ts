@@ -24,7 +24,6 @@ export function mayHold(bloom: Uint8Array, places: Places): boolean {
 	return places.every((place) => ((bloom[255 - (place >> 3)] ?? 0) & (1 << (place & 7))) !== 0)
 }
 
-/** The filter of a block with exactly these logs. */
 export async function bloomOf(logs: Iterable<TxLog>): Promise<Hex> {
 	const bloom = Buffer.alloc(256)
 	const seen = new Set<Hex>()
@@ -42,14 +41,12 @@ export async function bloomOf(logs: Iterable<TxLog>): Promise<Hex> {
 	return `0x${bloom.toString('hex')}`
 }
 
-/** An address in the form of a topic. */
 export function topicOf(address: Address): Hex {
 	return `0x${'0'.repeat(24)}${address.slice(2)}`
 }
 
 const topicPlaces = new WeakMap<AddressSet, ReadonlyMap<Address, Places>>()
 
-/** The places of each address as a topic. */
 export function topicPlacesOf(addresses: AddressSet): ReadonlyMap<Address, Places> {
 	let places = topicPlaces.get(addresses)
 	if (places === undefined) {
@@ -66,7 +63,6 @@ export function topicPlacesOf(addresses: AddressSet): ReadonlyMap<Address, Place
 
 const addressPlaces = new WeakMap<ReadonlySet<Address>, readonly Places[]>()
 
-/** The places of each address as the contract that logs. */
 export function addressPlacesOf(contracts: ReadonlySet<Address>): readonly Places[] {
 	let places = addressPlaces.get(contracts)
 	if (places === undefined) {

@@ -94,7 +94,6 @@ export interface LogReceipt {
 	readonly logs: readonly Log[]
 	/** A failed transaction has no logs. False also where the receipt does not say, as before Byzantium. */
 	readonly failed: boolean
-	/** The receipt as it came. */
 	readonly raw: Json
 }
 
