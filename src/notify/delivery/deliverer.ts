@@ -5,6 +5,7 @@
 
 import { backoffMs } from '../../base/waits/backoff.js'
 import { pause } from '../../base/waits/wait.js'
+import { queueOf } from '../../core/outbox/queue.js'
 import { isHeld } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
@@ -16,7 +17,6 @@ import { createQueueLog } from './queueLog.js'
 import { createQueueStates } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
-import { createUnconfigured } from './unconfigured.js'
 
 /** Settings of a receiver besides its address. */
 export interface ReceiverOptions {
@@ -78,7 +78,6 @@ const LEAST_SET_BACK_S = 2
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
 	const { drainDeadlineMs = 2_000 } = options
-	const unconfigured = createUnconfigured(store, log)
 	const receivers = byName(options.receivers)
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
@@ -91,6 +90,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const queueLog = createQueueLog(log)
 	const states = createQueueStates()
 	const steady = options.steady ?? clock
+	/** Ids whose receiver or recipient is not configured: they stay claimed, since it may be configured again. */
+	const unconfigured: string[] = []
+	const reported = new Set<string>()
 	/** System clock minus monotonic clock; null: not read yet. */
 	let aheadMs: number | null = null
 	const { work } = createQueueWorker({
@@ -100,7 +102,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		random,
 		states,
 		queueLog,
-		unconfigured,
 		fallbacks,
 		receiverOf,
 		rateOf,
@@ -153,12 +154,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		}
 
 		const cutTimer = setTimeout(() => cut.abort(), graceMs)
-		const given = recorder.finish(graceMs + 1_000)
+		recorder.finish(graceMs + 1_000)
 		await Promise.all(working)
-		await given
 		clearTimeout(cutTimer)
 		stopListening()
-		await unconfigured.letGo()
+		await store.release(unconfigured.splice(0))
 	}
 
 	async function drainOnce(signal: AbortSignal): Promise<Tally> {
@@ -182,7 +182,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			}
 		} finally {
 			signal.removeEventListener('abort', stop)
-			await unconfigured.letGo()
+			await store.release(unconfigured.splice(0))
 		}
 		return context.tally
 	}
@@ -216,15 +216,30 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			)
 	}
 
-	/** The queues of which something is due and that are not paused. */
+	/** The queues of which something is due, that have a receiver and are not paused. */
 	async function claim(nowMs: number): Promise<readonly (readonly Delivery[])[]> {
-		const queues = await store.claim({ nowMs, perQueue })
-		const [paused, open] = [true, false].map((isPaused) =>
-			queues.filter(([first]) => first !== undefined && states.isPaused(first, nowMs) === isPaused),
+		const open: (readonly Delivery[])[] = []
+		for (const queue of await store.claim({ nowMs, perQueue })) {
+			const [first] = queue
+			if (first === undefined) continue
+			const ids = queue.map(({ id }) => id)
+			if (receiverOf(first) === null) {
+				unconfigured.push(...ids)
+				reportUnconfigured(first)
+			} else if (states.isPaused(first, nowMs)) await store.release(ids)
+			else open.push(queue)
+		}
+		return open
+	}
+
+	function reportUnconfigured(delivery: Delivery): void {
+		const { receiver, recipient } = delivery
+		if (reported.has(queueOf(delivery))) return
+		reported.add(queueOf(delivery))
+		log.warn(
+			{ receiver, ...(recipient === null ? {} : { recipient }) },
+			'deliveries wait for a receiver that is no longer configured; "tracewatch deliveries drop" discards them',
 		)
-		const ids = (paused ?? []).flatMap((queue) => queue.map(({ id }) => id))
-		if (ids.length > 0) await store.release(ids)
-		return open ?? []
 	}
 
 	/** A worker threw, which is a fault of tracewatch or of the store: the queue waits longer and longer. */

@@ -25,7 +25,6 @@ import {
 	type Refusal,
 } from './queueStates.js'
 import type { Recorder } from './recorder.js'
-import type { Unconfigured } from './unconfigured.js'
 
 /** Shared by all queues from start to end of a run or drain. */
 export interface RunContext {
@@ -44,7 +43,6 @@ export interface QueueWorkerOptions {
 	readonly random: () => number
 	readonly states: QueueStates
 	readonly queueLog: QueueLog
-	readonly unconfigured: Unconfigured
 	readonly fallbacks: Fallbacks
 	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
@@ -73,6 +71,9 @@ type Next = 'continue' | 'stop'
 /** One pass over a claimed queue. */
 interface Pass {
 	readonly context: RunContext
+	readonly receiver: Receiver
+	/** Null: each alert is sent alone. */
+	readonly rate: DigestRate | null
 	readonly queue: QueueState
 	readonly claimed: readonly Delivery[]
 	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
@@ -96,13 +97,13 @@ interface Known {
 }
 
 export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
-	const { store, clock, log, random, states, queueLog, unconfigured, fallbacks, receiverOf, rateOf, onResult } = options
+	const { store, clock, log, random, states, queueLog, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
 		const [first] = queue
-		if (first === undefined) return
-		if (receiverOf(first) === null) return unconfigured.keep(queue)
+		const receiver = first === undefined ? null : receiverOf(first)
+		if (first === undefined || receiver === null) return
 		let posted = false
 		const stopListening = store.onPosted(() => {
 			posted = true
@@ -110,9 +111,9 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const giveBack = await slotsOf(first.receiver).take()
 		const settled = new Set<string>()
 		try {
-			const pass = await passOver(queue, context, settled)
+			const pass = await passOver(receiver, queue, { context, settled })
 			for (const delivery of queue) {
-				if (context.stopping.aborted || receiverOf(delivery) === null) break
+				if (context.stopping.aborted) break
 				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
 				if (posted && rankOf(delivery) > 0) break
 				if (settled.has(delivery.id)) continue
@@ -126,38 +127,42 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		}
 	}
 
-	async function passOver(queue: readonly Delivery[], context: RunContext, settled: Set<string>): Promise<Pass> {
+	async function passOver(
+		receiver: Receiver,
+		queue: readonly Delivery[],
+		shared: Pick<Pass, 'context' | 'settled'>,
+	): Promise<Pass> {
 		const [first] = queue as readonly [Delivery]
 		const state = states.of(first)
 		const aside = await store.aside(first)
 		if (state.acceptedAtMs === null && aside.some(({ refused }) => refused !== undefined)) {
-			state.acceptedAtMs = await acceptedBefore(first)
+			state.acceptedAtMs = await acceptedBefore(receiver)
 			for (const one of aside)
 				if (isAlone(one) && one.refused && one.refused.sinceMs > (state.acceptedAtMs ?? 0))
 					state.refused.set(one.id, one)
 		}
 		return {
-			...{ context, queue: state, claimed: queue, settled, members: new Map(), asideFailures: 0, isProbed: false },
+			...{ ...shared, receiver, rate: rateOf(first), queue: state, claimed: queue },
+			...{ members: new Map(), asideFailures: 0, isProbed: false },
 			aside: new Map(aside.map((one) => [one.id, one])),
 		}
 	}
 
 	/** When an earlier process last saw the queue accept a message; null: never, or not known for this recipient. */
-	async function acceptedBefore(delivery: Delivery): Promise<number | null> {
-		if ((receiverOf(delivery)?.recipients?.length ?? 1) > 1) return null
-		return (await store.summary()).receivers.get(delivery.receiver)?.lastDeliveredAtMs ?? null
+	async function acceptedBefore({ name, recipients }: Receiver): Promise<number | null> {
+		if ((recipients?.length ?? 1) > 1) return null
+		return (await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null
 	}
 
 	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
 		if (states.pauseOf(delivery) !== null) return await underPause(delivery, pass)
-		const { queue, aside, claimed, settled } = pass
-		const facts = { rate: rateOf(delivery), queue, aside: aside.values(), nowMs: clock() }
-		const untilMs = digestTimeOf(delivery, facts)
+		const { receiver, rate, queue, aside, claimed, settled } = pass
+		const untilMs = digestTimeOf(delivery, { rate, queue, aside: aside.values(), nowMs: clock() })
 		if (untilMs !== null) return await waitForDigest(delivery, untilMs, pass)
 		const blocker = blockerOf(delivery, aside.values())
 		if (blocker !== null) return await waitBehind(delivery, blocker, pass)
 		const left = claimed.slice(claimed.indexOf(delivery)).filter(({ id }) => !settled.has(id))
-		const members = batchOf(left, [...aside.values()], receiverOf(delivery) ?? {})
+		const members = batchOf(left, [...aside.values()], receiver)
 		if (members.length < 2) return await tryIt(delivery, pass)
 		const digest = digestOf(members, sha256)
 		pass.members.set(digest.id, members)
@@ -192,9 +197,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	async function tryIt(delivery: Delivery, pass: Pass): Promise<Next> {
-		const receiver = receiverOf(delivery)
-		if (receiver === null) return 'stop'
-		const outcome = await attempt(receiver, delivery, pass.context.cut)
+		const outcome = await attempt(pass.receiver, delivery, pass.context.cut)
 		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
 		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
 		if (outcome.result === 'dead' && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
@@ -257,7 +260,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		const dead = { id: delivery.id, result: 'dead', nextAttemptAtMs: nowMs } as const
 		if (isAlone(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
 			return { ...dead, code, error: `given up, since it accepts other messages: ${reason}` }
-		if (isExpired(delivery, nowMs)) return { ...dead, code: 'expired', error: `given up after 72 hours: ${reason}` }
+		if (isExpired(delivery, nowMs)) return { ...dead, ...expired({ reason }) }
 		const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
 		const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
 		const counted = { sinceMs, times: times + 1 }
@@ -300,8 +303,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		}
 		const own = { id, nextAttemptAtMs, ...(!isTried && { untried: true as const }) }
 		if (isExpiredAtRest(delivery, nowMs, attempts)) {
-			const error = `given up after 72 hours: ${refusal.reason}`
-			return await settle(delivery, refusal, { ...own, result: 'dead', code: 'expired', error }, pass)
+			return await settle(delivery, refusal, { ...own, ...expired(refusal) }, pass)
 		}
 		const { code, reason: error } = refusal
 		if (isAlone(delivery) && !isCounted)
@@ -316,7 +318,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	async function accepted(delivery: Delivery, pass: Pass): Promise<Next> {
 		const { queue, aside } = pass
 		const nowMs = clock()
-		countSent(delivery, rateOf(delivery), queue, nowMs)
+		countSent(delivery, pass.rate, queue, nowMs)
 		const freed = [...queue.refused.keys()]
 		const beside = [...aside.values()].filter((one) => !isHeld(one))
 		if (queue.state === 'failing') freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
@@ -356,8 +358,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		if (result === 'dead') return { id, result, code, error, nextAttemptAtMs: nowMs }
 		const nextMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs: outcome.afterMs ?? 0 })
 		if (nextMs !== null) return { id, result, code, error, nextAttemptAtMs: nextMs }
-		const givenUp = `given up after 72 hours: ${error}`
-		return { id, result: 'dead', code: 'expired', error: givenUp, nextAttemptAtMs: nowMs }
+		return { id, nextAttemptAtMs: nowMs, ...expired(outcome) }
 	}
 
 	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
@@ -407,10 +408,11 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	async function record(resolution: Resolution, pass: Pass, post: readonly Delivery[] = []): Promise<void> {
-		const { recorder } = pass.context
 		const ids = (pass.members.get(resolution.id) ?? [resolution]).map(({ id }) => id)
-		// In one write.
-		await Promise.all(ids.map((id, at) => recorder.record({ ...resolution, id }, at === 0 ? post : [])))
+		await pass.context.recorder.record(
+			ids.map((id) => ({ ...resolution, id })),
+			post,
+		)
 		for (const id of ids) pass.settled.add(id)
 	}
 
@@ -421,6 +423,10 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 	}
 
 	return { work }
+}
+
+function expired({ reason }: Pick<Refusal, 'reason'>) {
+	return { result: 'dead', code: 'expired', error: `given up after 72 hours: ${reason}` } as const
 }
 
 function membersOf(delivery: Delivery, { members }: Pass): readonly Delivery[] {

@@ -1,6 +1,6 @@
 /**
- * Records the results of deliveries in batches, while the next attempts run. A result that cannot be written (full
- * disk) is kept and retried; until then its delivery stays claimed, so that it is not sent twice.
+ * Records what came of attempts. A write that fails (full disk) is tried again; until then its deliveries stay claimed,
+ * so that nothing is sent twice. The store joins writes that arrive together.
  */
 
 import { backoffMs } from '../../base/waits/backoff.js'
@@ -11,80 +11,49 @@ import type { Log, Store } from '../../model/ports.js'
 
 export interface Recorder {
 	/**
-	 * Resolves when the resolution and `post` are durable; rejects with the store's error after `patienceMs`, at once
-	 * where another instance has taken over.
+	 * Resolves when all of it is durable, in one write; rejects with the store's error after `patienceMs`, at once where
+	 * another instance has taken over.
 	 */
-	record(resolution: Resolution, post?: readonly Delivery[]): Promise<void>
-	/** Gives up writes that do not succeed within `limitMs` from now; resolves when none is waiting. */
-	finish(limitMs: number): Promise<void>
+	record(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
+	/** Gives up writes that do not succeed within `limitMs` from now. */
+	finish(limitMs: number): void
 }
 
-interface Entry {
-	readonly resolution: Resolution
-	readonly post: readonly Delivery[]
-	readonly done: () => void
-	readonly failed: (error: unknown) => void
-}
-
-const firstWaitMs = 500
-const mostWaitMs = 30_000
+const FIRST_WAIT_MS = 500
+const MOST_WAIT_MS = 30_000
 
 /** `patienceMs`: how long a write is retried after its first failure. */
 export function createRecorder(store: Store, log: Log, patienceMs = Number.POSITIVE_INFINITY): Recorder {
-	let waiting: Entry[] = []
-	let running: Promise<void> | null = null
+	let isTroubled = false
 	let limitAtMs = Number.POSITIVE_INFINITY
 	let nap = new AbortController()
 
-	async function flush(): Promise<void> {
-		// Waits one microtask, so that results that arrive together share one write.
-		await Promise.resolve()
-		let failures = 0
-		let giveUpAtMs = Number.POSITIVE_INFINITY
-		while (waiting.length > 0) {
-			const batch = waiting
-			waiting = []
-			try {
-				const resolutions = batch.map(({ resolution }) => resolution)
-				await store.resolve(
-					resolutions,
-					batch.flatMap(({ post }) => post),
-				)
-				if (failures > 0) log.info({}, 'the results of deliveries can be recorded again')
-				failures = 0
-				giveUpAtMs = Number.POSITIVE_INFINITY
-				for (const { done } of batch) done()
-			} catch (error) {
-				const nowMs = performance.now()
-				if (failures === 0) {
-					giveUpAtMs = nowMs + patienceMs
-					log.error({ err: error }, 'the results of deliveries cannot be recorded; trying again')
-				}
-				waiting = [...batch, ...waiting]
-				const isLost = error instanceof StateError && error.reason === 'lost'
-				const leftMs = isLost ? 0 : Math.min(giveUpAtMs, limitAtMs) - nowMs
-				if (leftMs <= 0) {
-					for (const { failed } of waiting.splice(0)) failed(error)
-					break
-				}
-				failures += 1
-				await pause(Math.min(backoffMs(failures, firstWaitMs, mostWaitMs), leftMs), nap.signal)
-			}
-		}
-		running = null
-	}
-
 	return {
-		record: (resolution, post = []) =>
-			new Promise((done, failed) => {
-				waiting.push({ resolution, post, done, failed })
-				running ??= flush()
-			}),
-		async finish(limitMs) {
+		async record(resolutions, post = []) {
+			let giveUpAtMs = Number.POSITIVE_INFINITY
+			for (let failures = 0; ; ) {
+				try {
+					await store.resolve(resolutions, post)
+					if (isTroubled) log.info({}, 'the results of deliveries can be recorded again')
+					isTroubled = false
+					return
+				} catch (error) {
+					const nowMs = performance.now()
+					if (failures === 0) giveUpAtMs = nowMs + patienceMs
+					if (!isTroubled) log.error({ err: error }, 'the results of deliveries cannot be recorded; trying again')
+					isTroubled = true
+					const isLost = error instanceof StateError && error.reason === 'lost'
+					const leftMs = isLost ? 0 : Math.min(giveUpAtMs, limitAtMs) - nowMs
+					if (leftMs <= 0) throw error
+					failures += 1
+					await pause(Math.min(backoffMs(failures, FIRST_WAIT_MS, MOST_WAIT_MS), leftMs), nap.signal)
+				}
+			}
+		},
+		finish(limitMs) {
 			limitAtMs = performance.now() + limitMs
 			nap.abort()
 			nap = new AbortController()
-			await running
 		},
 	}
 }
