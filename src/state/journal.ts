@@ -63,6 +63,9 @@ export interface Journal {
 	 * is known; null: none are kept. Never fails because of a disk.
 	 */
 	keepHistory(options: HistoryOptions): Promise<number | null>
+	/** For a copy of a state: whether there are rows of history; adds rows in order. Throws StateError `disk`. */
+	hasHistory(): Promise<boolean>
+	addHistory(rows: readonly HistoryEntry[]): Promise<void>
 	/** As `Store.fence`. Absent: no other instance can have the state. */
 	fence?(): Fence
 	/** Writes the rows that wait, and gives the right to write back. */

@@ -8,21 +8,20 @@ import type { Fence, Store } from '../model/ports.js'
 import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.js'
 import { type NetworkRecord, type StateDoc, summarize } from './document.js'
 import { lockState } from './file/disk/lock.js'
-import { openFileStore } from './file/fileStore.js'
+import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
 import { readBeside } from './file/peek.js'
 import { mustBeOurFormat } from './file/readFolder.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
+import type { Journal } from './journal.js'
+import type { PgJournalOptions } from './postgres/pgJournal.js'
 import { openStoreOn, type StoreOptions } from './store.js'
 
-/** 16 tries are 1.5 s in all. */
-const lockTries = 16
-const lockPauseMs = 100
-
-/** How often an instance that stands by tries to take over. */
-const STANDBY_MS = 1_000
-/** `once` waits this long for another instance to end, or for its lease to run out. */
-const PATIENCE_MS = 60_000
+/**
+ * How often it is tried while another process has the state, and for how long. A command has a folder only briefly;
+ * the lease of an instance that was killed runs out.
+ */
+const PATIENCE = { folder: { everyMs: 100, endMs: 1_500 }, postgres: { everyMs: 1_000, endMs: 60_000 } }
 
 /** Waits for as long as another instance has the database, until the signal aborts. */
 export interface StandBy {
@@ -42,46 +41,28 @@ export interface OpenStoreOptions extends StoreOptions {
  * Opens the state, and creates it if necessary. One process has it until the store is closed. Throws StateError
  * `locked` (another process has it), `damaged`, `format` or `disk`, and an AbortError when `standBy` ends.
  */
-export async function openStore(place: StatePlace, options: OpenStoreOptions): Promise<Store> {
-	if (place.kind === 'postgres') return await openDatabaseStore(place.url, options)
-	// Before the lock, which writes into the folder.
-	await mustBeOurFormat(place.dir)
-	const unlock = await lockPatiently(place.dir)
-	try {
-		const store = await openFileStore(place.dir, options)
-		return {
-			...store,
-			async close() {
-				try {
-					await store.close()
-				} finally {
-					await unlock()
-				}
-			},
-		}
-	} catch (error) {
-		await unlock()
-		throw error
-	}
-}
-
-async function openDatabaseStore(url: string, { isBeside, standBy, ...options }: OpenStoreOptions): Promise<Store> {
-	const { pgJournal } = await import('./postgres/pgJournal.js')
+export async function openStore(
+	place: StatePlace,
+	{ isBeside = false, standBy, ...options }: OpenStoreOptions,
+): Promise<Store> {
 	const { log } = options
-	const journal = pgJournal(url, { log, ...(isBeside && { isBeside }) })
-	const endsAtMs = standBy === undefined ? performance.now() + PATIENCE_MS : Number.POSITIVE_INFINITY
+	const journal = await journalAt(place, { log, isBeside })
+	const { everyMs, endMs } = PATIENCE[place.kind]
+	const isShared = place.kind === 'postgres'
+	const waits = isShared ? standBy : undefined
+	const endsAtMs = waits === undefined ? performance.now() + endMs : Number.POSITIVE_INFINITY
 	try {
 		for (let tries = 1; ; tries++) {
 			try {
 				const store = await openStoreOn(journal, options)
-				if (tries > 1) log?.info({}, 'this instance has taken over')
+				if (tries > 1 && isShared) log?.info({}, 'this instance has taken over')
 				return store
 			} catch (error) {
 				const isLocked = error instanceof StateError && error.reason === 'locked'
 				if (!isLocked || performance.now() > endsAtMs) throw error
-				if (tries === 1) log?.info({}, `${error.message}: standing by`)
-				await standBy?.onWait()
-				await pause(STANDBY_MS, undefined, standBy && { signal: standBy.signal })
+				if (tries === 1 && isShared) log?.info({}, `${error.message}: standing by`)
+				await waits?.onWait()
+				await pause(everyMs, undefined, waits && { signal: waits.signal })
 			}
 		}
 	} catch (error) {
@@ -90,15 +71,31 @@ async function openDatabaseStore(url: string, { isBeside, standBy, ...options }:
 	}
 }
 
-/** A command locks the folder only briefly, so a daemon that starts at that time waits. */
-async function lockPatiently(dir: string): Promise<() => Promise<void>> {
-	for (let tries = 1; ; tries++) {
-		try {
-			return await lockState(dir)
-		} catch (error) {
-			if (!(error instanceof StateError) || error.reason !== 'locked' || tries === lockTries) throw error
-			await pause(lockPauseMs)
-		}
+export async function journalAt(place: StatePlace, options: Omit<PgJournalOptions, 'owner'> = {}): Promise<Journal> {
+	if (place.kind === 'folder') return lockedFolder(place.dir)
+	const { pgJournal } = await import('./postgres/pgJournal.js')
+	return pgJournal(place.url, options)
+}
+
+/** One process at a time has it. */
+function lockedFolder(dir: string): Journal {
+	const journal = folderJournal(dir)
+	let unlock: (() => Promise<void>) | null = null
+	return {
+		...journal,
+		async acquire() {
+			// Before the lock, which writes into the folder.
+			await mustBeOurFormat(dir)
+			unlock = await lockState(dir)
+			return await journal.acquire()
+		},
+		async close() {
+			try {
+				await journal.close()
+			} finally {
+				await unlock?.()
+			}
+		},
 	}
 }
 

@@ -1,18 +1,13 @@
 /** Copies a whole state from one place to another: between a folder and a database, both ways. */
 
-import { stat } from 'node:fs/promises'
 import { StateError } from '../errors.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import type { StateDoc } from './document.js'
+import { exists } from './file/disk/diskErrors.js'
 import { lockState } from './file/disk/lock.js'
-import { folderJournal } from './file/folderJournal.js'
-import { fillHistory, hasHistory } from './file/history/fill.js'
 import { mustBeOurFormat } from './file/readFolder.js'
-import { openHistory, peekWhole } from './open.js'
-import { openDatabase } from './postgres/database.js'
-import { insertHistory } from './postgres/pgHistory.js'
-import { pgJournal } from './postgres/pgJournal.js'
+import { journalAt, openHistory, peekWhole } from './open.js'
 
 /** Entries of the history that are in memory at once. */
 const HISTORY_PIECE = 1_000
@@ -25,7 +20,7 @@ type Pieces = AsyncIterable<readonly HistoryEntry[]>
  * `damaged`, `format` or `disk`.
  */
 export async function copyState(from: StatePlace, to: StatePlace): Promise<StateDoc> {
-	const isFolder = from.kind === 'folder' && (await isThere(from.dir))
+	const isFolder = from.kind === 'folder' && (await exists(from.dir))
 	if (isFolder) await mustBeOurFormat(from.dir)
 	const unlock = isFolder ? await lockState(from.dir) : null
 	try {
@@ -46,13 +41,6 @@ export async function copyState(from: StatePlace, to: StatePlace): Promise<State
 	}
 }
 
-async function isThere(folder: string): Promise<boolean> {
-	return await stat(folder).then(
-		() => true,
-		() => false,
-	)
-}
-
 function inUse(): StateError {
 	return new StateError(
 		'locked',
@@ -62,47 +50,22 @@ function inUse(): StateError {
 }
 
 async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): Promise<void> {
-	if (place.kind === 'postgres') return await fillDatabase(place.url, whole, history)
-	await mustBeOurFormat(place.dir)
-	const unlock = await lockState(place.dir)
-	try {
-		const journal = folderJournal(place.dir)
-		const { whole: present } = await journal.acquire()
-		if (!isEmpty(present) || (await hasHistory(place.dir))) {
-			throw new StateError(
-				'mismatch',
-				`the folder ${place.dir} holds a state already, and nothing was changed: name an empty one`,
-			)
-		}
-		await fillHistory(place.dir, history)
-		await journal.compact(whole, null)
-	} finally {
-		await unlock()
-	}
-}
-
-async function fillDatabase(url: string, whole: StateDoc, history: Pieces): Promise<void> {
-	const journal = pgJournal(url)
-	const database = openDatabase(url, { connections: 1, standstillMs: 30_000 })
+	const journal = await journalAt(place)
 	try {
 		const { whole: present } = await journal.acquire()
-		const { ask, name, host } = database
-		const rows = await ask('select from tracewatch.history where name = $1 limit 1', [name])
-		if (!isEmpty(present) || rows.length > 0) {
-			throw new StateError(
-				'mismatch',
-				`the database at ${host} holds a state already, and nothing was changed: name an empty one`,
-			)
+		if (!isEmpty(present) || (await journal.hasHistory())) {
+			const where =
+				place.kind === 'folder' ? `folder ${place.dir}` : `database at ${new URL(place.url).host || 'localhost'}`
+			throw new StateError('mismatch', `the ${where} holds a state already, and nothing was changed: name an empty one`)
 		}
 		let last = 0
 		for await (const piece of history) {
-			await insertHistory(database, piece)
+			await journal.addHistory(piece)
 			last = piece.at(-1)?.seq ?? last
 		}
 		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {
 		await journal.close()
-		await database.close()
 	}
 }
 

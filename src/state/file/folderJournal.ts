@@ -12,8 +12,8 @@ import type { Journal } from '../journal.js'
 import { freshId, type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
 import { durableFile, temporaryOf } from './disk/durable.js'
-import { forgetDays, historyFolder, lastRowIn } from './history/days.js'
-import { type HistoryWriter, openHistoryWriter } from './history/writer.js'
+import { daysIn, forgetDays, historyFolder, lastRowIn } from './history/days.js'
+import { addRows, type HistoryWriter, openHistoryWriter } from './history/writer.js'
 import { appendLine, beginJournal, JOURNAL_CUT, type JournalEnd, journalPath } from './journalFile.js'
 import { readFolder } from './readFolder.js'
 
@@ -82,6 +82,8 @@ export function folderJournal(folder: string): Journal {
 			writer = openHistoryWriter(folder, options, rows)
 			return await lastRowIn(folder)
 		},
+		hasHistory: async () => (await daysIn(historyFolder(folder))).length > 0,
+		addHistory: async (entries) => await addRows(folder, entries),
 		close: async () => await writer?.close(),
 	}
 }

@@ -14,7 +14,7 @@ import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
 import { replayed } from '../journal.js'
 import { snapshotFormat } from '../records/snapshot.js'
 import { type Ask, type Database, isInClear, openDatabase } from './database.js'
-import { columnsOf, forgetRows, UNNESTED } from './pgHistory.js'
+import { columnsOf, forgetRows, insertHistory, UNNESTED } from './pgHistory.js'
 import { hasTables, prepareTables } from './schema.js'
 
 export interface PgJournalOptions {
@@ -235,6 +235,10 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			// Each row is written with the line that brings it.
 			return keepMs === 0 ? null : 0
 		},
+		async hasHistory() {
+			return (await ask('select from tracewatch.history where name = $1 limit 1', [name])).length > 0
+		},
+		addHistory: async (entries) => await insertHistory(database, entries),
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
 			await stopForgetting?.()

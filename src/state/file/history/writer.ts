@@ -10,6 +10,7 @@ import { dirname } from 'node:path'
 import { codeOf, systemWords } from '../../../base/systemError.js'
 import type { HistoryEntry } from '../../../model/history.js'
 import type { HistoryOptions } from '../../journal.js'
+import { diskError } from '../disk/diskErrors.js'
 import { syncFolder } from '../disk/durable.js'
 import { dayOf, daysIn, endOfDay, fileOfDay, forgetDays, historyFolder, lastRowIn } from './days.js'
 
@@ -125,6 +126,25 @@ async function mustHaveRoom(folder: string, bytes: number): Promise<void> {
 	const reserve = Math.min(mostReserveBytes, blocks * bsize * reserveShare)
 	if (bavail * bsize - bytes >= reserve) return
 	throw Object.assign(new Error('the disk is almost full'), { code: 'ENOSPC' })
+}
+
+/** Adds rows of a copied history, in order. Throws StateError `disk`. */
+export async function addRows(stateFolder: string, rows: readonly HistoryEntry[]): Promise<void> {
+	const folder = historyFolder(stateFolder)
+	try {
+		await mkdir(folder, { recursive: true, mode: 0o700 })
+		let day = (await daysIn(folder)).at(-1) ?? ''
+		const days = new Map<string, string>()
+		for (const entry of rows) {
+			// The numbers of the entries grow from file to file.
+			const own = dayOf(entry.endedAtMs)
+			if (own > day) day = own
+			days.set(day, `${days.get(day) ?? ''}${JSON.stringify(entry)}\n`)
+		}
+		for (const [name, lines] of days) await appendTo(fileOfDay(folder, name), Buffer.from(lines))
+	} catch (error) {
+		throw diskError('write', folder, error)
+	}
 }
 
 /** Durable when it resolves. Cuts off a line that an earlier write left incomplete. */
