@@ -3,7 +3,7 @@ import { sha256 } from '../base/sha256.js'
 import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import { noReceiver, replayAlerts, replayColumns, replayRow, replayWatches } from '../core/alerts/replayAlerts.js'
+import { noReceiver, replayColumns, replayRow, replayWatches } from '../core/alerts/replay.js'
 import { leastLacking, whyUnread } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
@@ -16,10 +16,8 @@ import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BlockFallback, Chain } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
-import type { KnownTokens } from '../model/token.js'
 import { sentence } from '../notify/text/sentence.js'
-import { markReplayed } from '../scan/look/markReplayed.js'
-import { createPayeeLedger } from '../scan/look/payees.js'
+import { look } from '../scan/look/look.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
 import { peekNetwork } from '../state/open.js'
 import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, readEachBy } from './command.js'
@@ -91,25 +89,19 @@ step; it then says from which block to go on.`),
 			let hasAll = true
 			let payees: Payees = new Map()
 			const remembered = await peekNetwork(config.statePlace, network.name).catch(unlessUnreadable(io))
-			const known = new Map<string, Announcement>(remembered?.announcements)
+			const announced = new Map<string, Announcement>(remembered?.announcements)
+			const contracts = remembered?.contracts ?? new Map()
+			const asAll = { network, watches, contracts, head, checksum: toChecksum, lateReason: () => 'replayed by hand' }
+			const context = { ...asAll, isReplay: true, covered: new Map(), backfills: [], backfill: null } as const
 			try {
-				const everybody = withCalls(watches, watches)
-				for await (const part of readable({ chain, fallback }, span, everybody, io.signal)) {
-					const words = await chain.tokenWords(unknownTokens(part, network.tokens ?? noTokens), io.signal)
-					const tokenWords = (contract: Address) => words.get(contract) ?? null
-					const repeats = await repeatsOf(seenIn(part), known, part, chain, io.signal)
-					const context = { network, watches, head, nowMs: Date.now(), checksum: toChecksum, tokenWords, repeats }
-					const ledger = createPayeeLedger({ payees, network, watches, checksum: toChecksum, chain }, io.signal)
-					const alerts = await markReplayed(part, replayAlerts(part, context), {
-						chainId: network.chainId,
-						repeats,
-						ledger,
-					})
-					payees = new Map([...payees, ...ledger.changes()])
-					for (const alert of alerts) {
-						printer.print(alert)
-						noteAnnounced(alert, known)
-					}
+				for await (const part of readable({ chain, fallback }, span, withCalls(watches, watches), io.signal)) {
+					// Only the ids depend on what was announced before: it is printed all the same.
+					const repeats = await repeatsOf(seenIn(part), announced, part, chain, io.signal)
+					const about = { ...context, payees, repeats, nowMs: Date.now() }
+					const found = await look(part, new Map(), about, chain, io.signal)
+					payees = new Map([...payees, ...(found.payees ?? [])])
+					for (const alert of found.news.flatMap(({ alerts }) => alerts)) printer.print(alert)
+					for (const entry of found.announcements) if (!announced.has(entry.id)) announced.set(entry.id, entry)
 					if (part.unread !== undefined) {
 						hasAll = false
 						io.err(`block ${part.span.to} was read but for ${whyUnread(part.unread)}`)
@@ -163,18 +155,6 @@ function unlessUnreadable(io: Io) {
 		io.err(`replayed without the state: ${error.message}`)
 		return undefined
 	}
-}
-
-function noteAnnounced(
-	{ data: { id, blockNumber, blockHash, txHash } }: Alert,
-	known: Map<string, Announcement>,
-): void {
-	const block = { number: BigInt(blockNumber), hash: blockHash }
-	if (!known.has(id)) known.set(id, { id, block, txHash, alerts: [], status: 'announced', revision: 0 })
-}
-
-function unknownTokens({ tokens = [] }: Part, known: KnownTokens): ReadonlySet<Address> {
-	return new Set(tokens.flatMap(({ contract }) => (known.has(contract) ? [] : [contract])))
 }
 
 type Format = 'table' | 'json'

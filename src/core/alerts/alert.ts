@@ -1,5 +1,5 @@
 /**
- * The room turns matches into alerts with ids. `explainFrames.ts` and `replayAlerts.ts` produce the same for the
+ * The room turns matches into alerts with ids. `explainFrames.ts` and `replay.ts` produce the same for the
  * commands.
  */
 

@@ -53,8 +53,10 @@ export interface LookContext {
 	readonly checksum: (address: Address) => string
 	/** The addresses that each watch has paid. */
 	readonly payees: Payees
-	/** For findings; a look determines its own. */
+	/** For findings and replays; other looks determine their own. */
 	readonly repeats?: Repeats
+	/** Every block counts for every watch, whatever was covered. */
+	readonly isReplay?: true
 }
 
 /** Derives events, matches them to watches, and returns which alerts are new or retracted. */
@@ -65,7 +67,7 @@ export async function look(
 	chain: Chain,
 	signal: AbortSignal,
 ): Promise<Difference> {
-	const repeats = await repeatsOf(seenIn(read), announcements, read, chain, signal)
+	const repeats = context.repeats ?? (await repeatsOf(seenIn(read), announcements, read, chain, signal))
 	const { part, confirmed: witnessed } = asWitnessed(read, announcements, { ...context, repeats })
 	const isWatched = coverageTestOf(context)
 	const gate = createFloodGate<{
@@ -152,9 +154,9 @@ export async function look(
 function asWitnessed(
 	read: Part,
 	announcements: ReadonlyMap<string, Announcement>,
-	{ contracts, network, backfill, repeats }: Pick<LookContext, 'contracts' | 'network' | 'backfill' | 'repeats'>,
+	{ contracts, network, backfill, repeats, isReplay }: LookContext,
 ): { readonly part: Part; readonly confirmed: readonly Announcement[] } {
-	const part = withKnown(read, contracts, announcements, backfill !== null)
+	const part = withKnown(read, contracts, announcements, backfill !== null || isReplay === true)
 	if (part.control === undefined || part.control.length === 0) return { part, confirmed: [] }
 	const isTold = (event: ControlChanged) => {
 		const known = announcements.get(alertId(network.chainId, event, event.watch, repeats))
@@ -233,7 +235,8 @@ function unionOf(one: AddressSet, other: AddressSet): AddressSet {
 }
 
 /** Returns a test of whether this look announces a block's events to a watch. */
-export function coverageTestOf({ covered, backfill, backfills }: LookContext): IsCovered {
+export function coverageTestOf({ covered, backfill, backfills, isReplay }: LookContext): IsCovered {
+	if (isReplay === true) return () => true
 	return (watch, blockNumber) => {
 		if (!isCovered(watch, covered.get(watch.address), blockNumber)) return false
 		if (backfill !== null) return backfill.addresses.has(watch.address)
