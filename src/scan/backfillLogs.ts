@@ -17,7 +17,7 @@ export async function withOldLogs(
 	ports: PollPorts,
 	signal: AbortSignal,
 ): Promise<AddressSet> {
-	const state = ports.audit?.contracts ?? null
+	const state = ports.audit.contracts
 	if (state === null) return addresses
 	const { watches } = session.config
 	let set = known.get(job.addresses)

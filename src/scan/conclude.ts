@@ -46,17 +46,16 @@ export async function conclude(
 	const lacking = lackingGaps(session, part, context, nowMs)
 	const given = gaps.filter(({ block }) => !lacking.has(block.number))
 	const closed = isOrdinary ? given : given.filter(({ openedAtMs }) => openedAtMs === null)
-	const read = isFirst || !ports.audit?.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
+	const read = isFirst || !ports.audit.auditor ? [] : closed.filter(({ openedAtMs }) => openedAtMs !== null)
 	const marks = new Map(read.map((gap) => [gap.block.number, { ...gap, readAtMs: gap.readAtMs ?? nowMs }]))
-	const signs =
-		isFirst && ports.audit
-			? blocksToAsk(part, session.head.latest.number, context.watches, ports.audit.firstLook?.awaitsCode())
-			: []
+	const signs = isFirst
+		? blocksToAsk(part, session.head.latest.number, context.watches, ports.audit.firstLook?.awaitsCode())
+		: []
 	const ran = ranIn(part, context, ports)
 	const handover = handoverOf(part, context)
 	const whole: Step = {
 		...step,
-		...(isFirst && ports.audit?.contracts && { touched: touchedIn(part, session.head.latest.number) }),
+		...(isFirst && ports.audit.contracts && { touched: touchedIn(part, session.head.latest.number) }),
 		...{ gaps: new Map([...marks, ...lacking]), closed, signs, ran },
 		unproved: [...(part.unprovedLogs ?? []), ...unproved],
 		...(isFirst && { handed: handover }),

@@ -95,7 +95,7 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	const { head: seen, target, checkpoint, behind, alerts, retracted, disagreements, blocks } = session
 	const reached = { head: seen.latest.number, target, checkpoint: checkpoint.number }
 	const unread = [again, back].filter((each) => each !== null)
-	const long = ports.audit?.reads.unread().filter(({ forMs }) => forMs > LONG_UNREAD_MS) ?? []
+	const long = ports.audit.reads.unread().filter(({ forMs }) => forMs > LONG_UNREAD_MS)
 	const contracts = long.length > 0 && { unreadContracts: long }
 	return { ...reached, behind, alerts, retracted, disagreements, blocks, unread, ...contracts }
 }
@@ -123,7 +123,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 	}
 	session.reorganisedUpTo = checkpoint.number
 	// The audit rests on the blocks that are gone.
-	await ports.audit?.follower.halt()
+	await ports.audit.follower.halt()
 	const books = reopened(session.state.books, back)
 	const contracts = contractsBack(session.state.contracts, back.number)
 	await advance(session, { checkpoint: back, settled: back, books, contracts }, null, ports)
@@ -174,7 +174,7 @@ async function lookAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 	const settleTarget = settleTargetOf(session.head, session.config.network)
 	const to = settleTarget < session.checkpoint.number ? settleTarget : session.checkpoint.number
 	const from = () => session.settled.number + 1n
-	if (ports.audit?.queue.contested != null) return null
+	if (ports.audit.queue.contested !== null) return null
 	try {
 		await scan(session, { span: { from: from(), to }, stepOf: (last) => ({ settled: last }) }, ports, signal)
 		return null

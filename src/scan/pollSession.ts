@@ -20,7 +20,7 @@ import type { Network, WatchIndex } from '../model/watch.js'
 import type { AuditPorts } from './auditing/auditPorts.js'
 import { checkQueue, cutBack, push } from './auditing/auditQueue.js'
 import type { Handover } from './auditing/handover.js'
-import { type Committed, createCommitted } from './committed.js'
+import type { Committed } from './committed.js'
 import type { GapKeeper } from './gaps/gapKeeper.js'
 import { likelyHead, readHead } from './honestHead.js'
 import { logNews } from './logNews.js'
@@ -53,8 +53,8 @@ export interface PollPorts {
 	readonly room?: () => Promise<(receiver: string) => number>
 	/** Called when the checkpoint moved; the poll continues and may still fail. */
 	readonly onScanned?: (checkpoint: bigint) => void
-	/** Follows the scanner. Absent: neither books nor delegations are looked at. */
-	readonly audit?: AuditPorts
+	/** Follows the scanner. */
+	readonly audit: AuditPorts
 }
 
 /** The state of one poll, or of an audit after it; it advances as parts are committed. */
@@ -122,7 +122,7 @@ async function beginState(
 	const block = target === head.latest.number ? head.latest : await ports.chain.block(target, signal)
 	if (block === null) throw movedOn(network, `block ${target} is at or below the head, but the node has no such block`)
 	const checkpoint = refOf(block)
-	const books = await ports.audit?.auditor?.summary(watches, { books: new Map() })
+	const books = await ports.audit.auditor?.summary(watches, { books: new Map() })
 	const state = await ports.store.commit({
 		network: network.name,
 		chainId: network.chainId,
@@ -152,11 +152,11 @@ export async function startSession(
 ): Promise<PollSession> {
 	const { network, watches } = config
 	const { audit } = ports
-	const committed = audit?.committed ?? createCommitted()
+	const committed = audit.committed
 	const stored = await committed.locked(async () => {
 		const now = await knownState(network, ports)
 		if (now === null) return null
-		if (audit !== undefined) checkQueue(audit.queue, now)
+		checkQueue(audit.queue, now)
 		committed.state = now
 		return now
 	})
@@ -175,7 +175,7 @@ export async function startSession(
 		const { number } = head.latest
 		head = await readHead(head, checkpoint.number, { watches, chain: ports.chain }, signal)
 		if (head.latest.number !== number) change = (await changeAt(head)) ?? change
-		await audit?.follower.halt()
+		await audit.follower.halt()
 		committed.state = await ports.store.enrol(network.name, change)
 		const backfills = committed.state.backfills.length
 		ports.log.info({ addresses: change.covered.size, watched: watches.size, backfills }, 'coverage changed')
@@ -188,7 +188,7 @@ export async function startSession(
 		startedAtMs: ports.clock(),
 		scannedAtMs: state.updatedAtMs,
 		reorganisedUpTo: -1n,
-		books: state.booksSeen ?? (await audit?.auditor?.summary(watches, state)),
+		books: state.booksSeen ?? (await audit.auditor?.summary(watches, state)),
 		blocks: 0n,
 	})
 }
@@ -252,7 +252,7 @@ export async function write(
 	const { committed } = session
 	const { network, recipientsOf } = session.config
 	const { source } = committed
-	const books = ports.audit?.auditor ? (summary ?? session.state.booksSeen ?? session.books) : undefined
+	const books = ports.audit.auditor ? (summary ?? session.state.booksSeen ?? session.books) : undefined
 	const logs = withUnprovedLogs(session.state.logsSeen, unproved)
 	const proved = { ...(books && { books }), ...(logs && { logs }) }
 	const { clock, digest, log, store } = ports
@@ -328,7 +328,6 @@ export function keepCommitted(
 ): void {
 	const before = committed.state.checkpoint.number
 	committed.state = state
-	if (audit === undefined) return
 	const { queue, signedDone, touchedDone } = audit
 	for (const number of signedDone)
 		if (!state.audit?.signed.some((one) => one.number === number)) signedDone.delete(number)
@@ -343,7 +342,7 @@ export function keepCommitted(
 /** An unexplained balance is remembered until it was checked once more. */
 function forgottenAt(settled: bigint, { audit }: PollPorts): bigint {
 	const forgetTo = settled - rememberedBlocks
-	const oldest = audit?.rechecks.oldest() ?? null
+	const oldest = audit.rechecks.oldest()
 	return oldest !== null && oldest <= forgetTo ? oldest - 1n : forgetTo
 }
 
@@ -359,7 +358,6 @@ export function auditAfter(
 	}: Pick<Step, 'taken' | 'signs' | 'ran' | 'touched' | 'checkpoint'>,
 	{ audit: ports }: Pick<PollPorts, 'audit'>,
 ): AuditState | undefined {
-	if (ports === undefined) return undefined
 	const { taken: known = null, signed: queue = [], ran: waiting = [], touched: entered = [] } = state.audit ?? {}
 	const at = ports.auditor === null ? null : (to ?? known ?? before.number)
 	const taken = at !== null && at > checkpoint.number ? checkpoint.number : at

@@ -46,9 +46,9 @@ export function toProve(
 	{ audit }: PollPorts,
 ): readonly Unkept[] {
 	if (job !== undefined) return [{ part, addresses: job.addresses, why: 'backfill' }]
-	if (audit?.auditor != null) return []
+	if (audit.auditor !== null) return []
 	const numbers = new Set(part.transactions.filter(hasBlankEnd).map(({ block }) => block.number))
-	const isFiltered = part.source === 'trace_filter' && audit !== undefined && !isSecondLook
+	const isFiltered = part.source === 'trace_filter' && !isSecondLook
 	const filtered: readonly Unkept[] = isFiltered ? [{ part, addresses: null, why: 'backfill' }] : []
 	const ends = [...numbers].flatMap((number): readonly Unkept[] => {
 		const last = part.blocks.get(number)
@@ -118,7 +118,7 @@ async function weigh(
 	const { span, last } = part
 	const unproved = (from: bigint, to: bigint): UnprovedBlock => ({ number: from, to, why })
 	const nothing = { difference: before, unproved: [unproved(span.from, span.to)] }
-	if (audit === undefined || audit.accounts.isPrivate || part.unread !== undefined) return nothing
+	if (audit.accounts.isPrivate || part.unread !== undefined) return nothing
 	if (why === 'backfill' && audit.auditor === null) return nothing
 	const { accounts } = audit
 	try {

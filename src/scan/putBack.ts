@@ -112,7 +112,7 @@ async function placeOf(
 
 /** Writes the coverage first: after a kill between the two writes, the checkpoint is put back at the next attempt. */
 async function putBack(session: PollSession, back: BlockRef, ports: PollPorts): Promise<void> {
-	await ports.audit?.follower.halt()
+	await ports.audit.follower.halt()
 	const { checkpoint, head, config, state } = session
 	const { network, recipientsOf } = config
 	const first = back.number + 1n

@@ -16,7 +16,6 @@ import type { Part } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Announcement, Commit, NetworkState } from '../model/state.js'
-import type { AuditPorts } from './auditing/auditPorts.js'
 import { isIn, judgeAndCommit } from './committed.js'
 import { conclude, type Looked, noteDisagreement } from './conclude.js'
 import { look } from './look/look.js'
@@ -40,7 +39,7 @@ export function handContested(
 	step: Pick<Commit, 'settled'>,
 	{ audit }: Pick<PollPorts, 'audit'>,
 ): boolean {
-	if (audit?.auditor == null || audit.accounts.isPrivate) return false
+	if (audit.auditor === null || audit.accounts.isPrivate) return false
 	if (!difference.retracted.some((entry) => isSeenIn(entry, 'frames'))) return false
 	audit.queue.contested = { part, step }
 	return true
@@ -49,7 +48,7 @@ export function handContested(
 /** Judges and commits the part that was handed over. Resolves to the failure; the scanner then reads the part again. */
 export async function judgeContested(
 	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
+	ports: PollPorts,
 	signal: AbortSignal,
 ): Promise<RpcError | null> {
 	const { queue } = ports.audit

@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { signalWithin } from '../../src/base/waits/deadline.js'
 import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
+import type { Accounts } from '../../src/model/books.js'
 import type { Chain, Log } from '../../src/model/ports.js'
+import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { testNetwork } from '../scan/bench.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -32,6 +34,7 @@ test('error: a missed deadline that reaches the poll is reported as an answer th
 			log,
 			checksum: (address) => address,
 			digest: () => '',
+			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: Date.now }),
 		},
 	})
 	poller.noteActivity({ endpoint: 'node.example.org', result: 'rate' })

@@ -2,8 +2,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createHealth } from '../../src/daemon/health/health.js'
 import { createNetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { RpcError } from '../../src/errors.js'
+import type { Accounts } from '../../src/model/books.js'
 import type { Block, Head } from '../../src/model/chain.js'
 import type { Chain, Log } from '../../src/model/ports.js'
+import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
@@ -39,9 +41,10 @@ async function held({ clock = Date.now, log = silent, headNow = () => head }: He
 		shownHead: async (told) => told,
 	} as Partial<Chain> as Chain
 	const network = { name: 'n', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18, explorer: null }
+	const audit = createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: clock })
 	const poller = createNetworkPoller({
 		config: { network, watches: new Map(), recipientsOf: () => null, lateAfterMs: 1e9, budgetMs: 1e9 },
-		ports: { chain, store, clock, log, checksum: (address) => address, digest: () => '' },
+		ports: { chain, store, clock, log, checksum: (address) => address, digest: () => '', audit },
 	})
 	onTestFinished(async () => {
 		stopping.abort()

@@ -73,7 +73,7 @@ export function createNetworkPoller({
 	waitReason,
 }: NetworkPollerOptions): NetworkPoller {
 	const { log, clock } = ports
-	const follower = ports.audit?.follower
+	const { follower } = ports.audit
 	const { name } = config.network
 	const unanswered = createUnanswered()
 	let current = config
@@ -90,7 +90,7 @@ export function createNetworkPoller({
 	let status: PollerStatus = { ...freshStatus, wellAtMs }
 	/** Why audits fail; null while they succeed. */
 	let auditTrouble: AuditTrouble | null = null
-	follower?.onEnd(audited)
+	follower.onEnd(audited)
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
@@ -241,13 +241,11 @@ export function createNetworkPoller({
 		},
 		async idle() {
 			while (running !== null) await running
-			await follower?.idle()
+			await follower.idle()
 		},
 		async endAudit(withinMs) {
-			if (follower !== undefined) {
-				await atMost(follower.idle(), withinMs)
-				await follower.halt()
-			}
+			await atMost(follower.idle(), withinMs)
+			await follower.halt()
 			return wholeStatus().lastResult ?? 'stopped'
 		},
 		setWatches(watches) {

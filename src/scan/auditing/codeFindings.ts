@@ -22,7 +22,7 @@ import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { CodeAudit } from './codeAudit.js'
 import { type Codes, type Facets, knowledgeOf, parentOf, readCodes, reportedChanges } from './codeKnowledge.js'
 
-type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
+type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } }
 
 /** What judging the transactions of one poll needs; it asks for nothing twice. */
 export interface Judging {

@@ -27,7 +27,7 @@ const MOST_MS = 8_000
 
 /** The addresses of a walk that also shows the foreign code that they run. */
 export function withCode(addresses: AddressSet, { config, state, head }: PollSession, ports: PollPorts): AddressSet {
-	const gate = ports.audit?.code?.gate
+	const gate = ports.audit.code?.gate
 	if (gate === undefined || !isKindWanted(config.watches, 'code')) return addresses
 	const isCodeFixed = head.latest.takesAuthorisations === true
 	gate.follow({ watches: config.watches, contracts: state.contracts, isCodeFixed })
@@ -36,8 +36,8 @@ export function withCode(addresses: AddressSet, { config, state, head }: PollSes
 
 /** The transactions of a part in which covered watches ran code that is not known as ordinary. */
 export function ranIn(part: Part, context: LookContext, { audit }: PollPorts): readonly RanInTransaction[] {
-	const code = audit?.code
-	if (code == null) return []
+	const { code } = audit
+	if (code === null) return []
 	const isCovered = coverageTestOf(context)
 	const found: RanInTransaction[] = []
 	for (const tx of part.transactions) {
@@ -63,7 +63,7 @@ function* lentFrames(tx: TxTrace, { gate }: CodeAudit): Generator<Frame> {
 	}
 }
 
-type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } & NonNullable<PollPorts['audit']> }
+type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } }
 
 /** What one watch ran, in order. */
 interface WatchQueue {

@@ -12,7 +12,6 @@ import { isIn, judgeAndCommit } from '../committed.js'
 import { contextOf } from '../look/lookContext.js'
 import { advance, auditSession, movedOn, type PollPorts, type PollSession, write } from '../pollSession.js'
 import { judgeContested } from '../secondReading.js'
-import type { AuditPorts } from './auditPorts.js'
 import { judgeCodes } from './codeQueue.js'
 import { noteCreated, openContracts } from './contracts/openContracts.js'
 import { rotateContracts } from './contracts/rotateContracts.js'
@@ -23,21 +22,17 @@ import { judgedBy, keepBooks } from './keepBooks.js'
 import { recheck } from './recheck.js'
 import { readSigned } from './signedQueue.js'
 
-type Ports = PollPorts & { readonly audit: AuditPorts }
-
 /**
  * Begins an audit after a poll, which runs beside the next polls. Of what they commit meanwhile it takes in all;
  * whatever it has not committed when it is halted, the next audit does again.
  */
-export function beginAudit(poll: PollSession, { audit: own, ...rest }: PollPorts, signal: AbortSignal): void {
-	if (own === undefined) return
+export function beginAudit(poll: PollSession, ports: PollPorts, signal: AbortSignal): void {
 	const session = auditSession(poll)
-	const ports = { ...rest, audit: own }
-	own.follower.begin({ counts: session, run: (halted) => audit(session, ports, halted) }, signal)
+	ports.audit.follower.begin({ counts: session, run: (halted) => audit(session, ports, halted) }, signal)
 }
 
 /** Follows the scanner up to its checkpoint. Throws RpcError if the chain changed; the next audit goes on. */
-async function audit(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+async function audit(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	await readSigned(session, ports, signal)
 	const failure = await judgeContested(session, ports, signal)
 	await takeHanded(session, ports, signal)
@@ -57,15 +52,14 @@ async function audit(session: PollSession, ports: Ports, signal: AbortSignal): P
  * catch-up is thus read once, whenever the program is stopped.
  */
 export async function takeEarly(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
-	if (ports.audit === undefined || !isFull(ports.audit.queue.handed)) return
-	const own = { ...ports, audit: ports.audit }
-	if (own.audit.queue.handed.some((one) => isProvable(one, own))) return
-	await own.audit.follower.halt()
-	await takeHanded(session, own, signal)
+	const { follower, queue } = ports.audit
+	if (!isFull(queue.handed) || queue.handed.some((one) => isProvable(one, ports))) return
+	await follower.halt()
+	await takeHanded(session, ports, signal)
 }
 
 /** Access lists, which a private network is proved by, are given of old blocks, too: some with each part. */
-function isProvable({ part, context }: Handover, { audit: { accounts } }: Ports): boolean {
+function isProvable({ part, context }: Handover, { audit: { accounts } }: PollPorts): boolean {
 	return accounts.isPrivate || isKeepingState(part.span.to, context.head.latest.number)
 }
 
@@ -73,7 +67,7 @@ function isProvable({ part, context }: Handover, { audit: { accounts } }: Ports)
  * Reads blocks again that were scanned before the program was stopped, or are no longer queued, and takes them in.
  * False: the endpoint lags behind the checkpoint and cannot give these blocks yet; a later audit reads them.
  */
-async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal): Promise<boolean> {
+async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
 	const { checkpoint, config } = session
 	const { auditor, queue } = ports.audit
 	const taken = session.state.audit?.taken ?? null
@@ -106,7 +100,7 @@ async function readAgain(session: PollSession, ports: Ports, signal: AbortSignal
 const provedLate = 'the block was scanned before, and is proved only now'
 
 /** Empties `read`. */
-async function takeAll(session: PollSession, read: Handover[], ports: Ports, signal: AbortSignal): Promise<void> {
+async function takeAll(session: PollSession, read: Handover[], ports: PollPorts, signal: AbortSignal): Promise<void> {
 	for (let count = adjoining(read, ports); count > 0; count = adjoining(read, ports)) {
 		const [first, ...others] = read.splice(0, count)
 		if (first !== undefined) await take(session, merged([first, ...others]), ports, signal)
@@ -114,7 +108,7 @@ async function takeAll(session: PollSession, read: Handover[], ports: Ports, sig
 }
 
 /** Of gaps that were read in part, the movements are not in the books yet: all of them come when the gap is read. */
-async function forgetParts({ from, to }: Span, session: PollSession, ports: Ports): Promise<void> {
+async function forgetParts({ from, to }: Span, session: PollSession, ports: PollPorts): Promise<void> {
 	const gaps = new Map<bigint, Gap>()
 	for (const [number, { transactions, ...gap }] of session.state.gaps) {
 		if (transactions !== undefined && from <= number && number <= to) gaps.set(number, gap)
@@ -135,7 +129,7 @@ function* aroundGaps({ from, to }: Span, { state }: PollSession): Iterable<Span>
 }
 
 /** Takes in what is queued, in order, until nothing is. */
-async function takeHanded(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+async function takeHanded(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { queue } = ports.audit
 	while (await readAgain(session, ports, signal)) {
 		const together = queue.handed.slice(0, adjoining(queue.handed, ports))
@@ -150,7 +144,7 @@ async function takeHanded(session: PollSession, ports: Ports, signal: AbortSigna
 const FEW_QUEUED = 16
 
 /** How many handovers are taken in together: those too far from the head for a proof; if many wait, others too. */
-function adjoining(handed: readonly Handover[], ports: Ports): number {
+function adjoining(handed: readonly Handover[], ports: PollPorts): number {
 	const [first] = handed
 	if (first === undefined) return 0
 	const isLagging = handed.length > FEW_QUEUED && !ports.audit.accounts.isPrivate
@@ -162,7 +156,7 @@ function adjoining(handed: readonly Handover[], ports: Ports): number {
 }
 
 /** What is found long after the block was scanned is late. */
-function ofNow(handover: Handover, { config }: PollSession, { clock }: Ports): Handover {
+function ofNow(handover: Handover, { config }: PollSession, { clock }: PollPorts): Handover {
 	const { part, context } = handover
 	const nowMs = clock()
 	if (nowMs - context.nowMs <= config.lateAfterMs) return handover
@@ -170,7 +164,7 @@ function ofNow(handover: Handover, { config }: PollSession, { clock }: Ports): H
 	return { part, context: { ...context, nowMs, lateReason } }
 }
 
-async function take(session: PollSession, handed: Handover, ports: Ports, signal: AbortSignal): Promise<void> {
+async function take(session: PollSession, handed: Handover, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { auditor } = ports.audit
 	const handover = ofNow(handed, session, ports)
 	const { part } = handover
@@ -197,7 +191,7 @@ async function take(session: PollSession, handed: Handover, ports: Ports, signal
  * Takes in blocks that were gaps. Their movements are added to books closed before them. A gap at the checkpoint may be
  * the next block to take in; one further on waits, since it would be read again after a restart and be counted twice.
  */
-async function takeGaps(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+async function takeGaps(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { queue } = ports.audit
 	for (const handover of queue.gaps) {
 		const { part } = handover
@@ -221,7 +215,7 @@ async function takeGaps(session: PollSession, ports: Ports, signal: AbortSignal)
 }
 
 /** Opens the books of new watches at the checkpoint; else a movement before the next closing goes unnoticed. */
-async function openBooks(session: PollSession, ports: Ports, signal: AbortSignal): Promise<void> {
+async function openBooks(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { state, config, head, checkpoint } = session
 	const { auditor, queue } = ports.audit
 	if (auditor === null || session.blocks > 0n || session.target < checkpoint.number) return

@@ -38,13 +38,11 @@ export interface Kept {
 	readonly summary: BooksSummary
 }
 
-type Ports = PollPorts & { readonly audit: AuditPorts }
-
 /** Takes the movements of a part into the books, closes the books as far as balances are given, and reports. */
 export async function keepBooks(
 	{ part: scanned, context }: Handover,
 	state: NetworkState,
-	ports: Ports & { readonly audit: { readonly auditor: NonNullable<AuditPorts['auditor']> } },
+	ports: PollPorts & { readonly audit: { readonly auditor: NonNullable<AuditPorts['auditor']> } },
 	signal: AbortSignal,
 ): Promise<Kept> {
 	const { announcements } = state
@@ -106,7 +104,7 @@ async function withAnnounced(
 export async function judgedBy(
 	part: Part,
 	announcements: ReadonlyMap<string, Announcement>,
-	{ audit: { accounts }, chain }: Ports,
+	{ audit: { accounts }, chain }: PollPorts,
 	signal: AbortSignal,
 ): Promise<Difference> {
 	const read = (entry: Announcement, block: Block) => isExplained(entry, block, part, accounts, signal)
@@ -183,7 +181,7 @@ function withOpen(
 async function delegationsIn(
 	changes: readonly CodeChange[],
 	announcements: ReadonlyMap<string, Announcement>,
-	{ audit: { accounts }, chain, log }: Ports,
+	{ audit: { accounts }, chain, log }: PollPorts,
 	signal: AbortSignal,
 ): Promise<{ readonly findings: readonly Delegation[]; readonly open: ReadonlySet<Address> }> {
 	const findings: Delegation[] = []

@@ -15,7 +15,6 @@ import type { Announcement, NetworkState } from '../../model/state.js'
 import { judgeAndCommit } from '../committed.js'
 import { answersTo } from '../look/answers.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
-import type { AuditPorts } from './auditPorts.js'
 
 /** `later`: the question cannot be answered now. */
 export async function isExplained(
@@ -57,11 +56,7 @@ const MOST_MS = 4_000
  * Checks announcements of settled blocks that came from the state or from signed authorisations: whether their block is
  * still in the chain, and, by reading it again, whether an unexplained balance is explained.
  */
-export async function recheck(
-	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
-	outer: AbortSignal,
-): Promise<void> {
+export async function recheck(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { chain, log } = ports
 	const { accounts, rechecks } = ports.audit
 	const { announcements: known, settled, gaps } = session.state

@@ -15,7 +15,6 @@ import { sightOfFindings } from '../look/findingAlerts.js'
 import { contextOf } from '../look/lookContext.js'
 import { repeatsOf } from '../look/repeats.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
-import type { AuditPorts } from './auditPorts.js'
 import { notAnnounced } from './delegationsAnnounced.js'
 
 /** A block is left out, and reported as not covered, after this many polls failed at it. */
@@ -29,11 +28,7 @@ const MOST_WAITING = 32
 const MOST_MS = 8_000
 
 /** Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now. */
-export async function readSigned(
-	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
-	outer: AbortSignal,
-): Promise<void> {
+export async function readSigned(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { chain, log } = ports
 	const { signedDone, failedReads } = ports.audit
 	const queue = (session.state.audit?.signed ?? []).filter(({ number }) => !signedDone.has(number))

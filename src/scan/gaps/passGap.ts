@@ -52,7 +52,7 @@ export async function passGap(
 	const known = gaps.get(number) ?? null
 	const addresses = job === null ? null : job.addresses
 	// The auditor is about to remove a gap that was read.
-	if (known?.readAtMs !== undefined) await ports.audit?.follower.halt()
+	if (known?.readAtMs !== undefined) await ports.audit.follower.halt()
 	// Of a block that was read in part, a backfill tells what is known.
 	const isPassed = known !== null && isOpen(known) && (job === null || known.transactions === undefined)
 	if (isPassed && (await ports.gaps.keeper.hashOf(number, signal)) === known.block.hash) {

@@ -13,7 +13,7 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	if (ports.gaps === undefined) return
 	await notifyAccepted(session, ports)
 	const { gaps } = session.state
-	const queued = new Set(ports.audit?.queue.gaps.map(({ part }) => part.span.from))
+	const queued = new Set(ports.audit.queue.gaps.map(({ part }) => part.span.from))
 	// Gaps after the checkpoint will be scanned anyway.
 	// One that is marked as read and not queued was not taken in before the program was stopped.
 	const open = [...gaps.values()].filter(
@@ -31,7 +31,7 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 		.sort((a, b) => (a.number < b.number ? -1 : 1))
 	const part = await ports.gaps.keeper.reread(inOrder, askFor, signal)
 	if (part === null) return
-	await ports.audit?.follower.halt()
+	await ports.audit.follower.halt()
 	const gap = session.state.gaps.get(part.span.from)
 	if (gap === undefined || !(await isSame(part.last, gap, ports, signal))) return
 	const set = setOf(gap)

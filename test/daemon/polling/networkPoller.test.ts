@@ -1,7 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { createNetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { RpcError, type RpcErrorFacts } from '../../../src/errors.js'
+import type { Accounts } from '../../../src/model/books.js'
 import type { Chain, Log } from '../../../src/model/ports.js'
+import { createAuditPorts } from '../../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 
@@ -45,6 +47,7 @@ async function refused() {
 			log,
 			checksum: (address) => address,
 			digest: () => '',
+			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: Date.now }),
 		},
 	})
 	return {

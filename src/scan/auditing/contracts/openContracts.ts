@@ -16,11 +16,7 @@ import type { AuditPorts } from '../auditPorts.js'
 const MOST_MS = 8_000
 
 /** Does nothing while every watch was asked for its code. */
-export async function openContracts(
-	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
-	outer: AbortSignal,
-): Promise<void> {
+export async function openContracts(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { firstLook, owedLogs } = ports.audit
 	const { checkpoint, config, state } = session
 	// An endpoint that lags behind the checkpoint cannot give its state yet.
@@ -39,11 +35,7 @@ export async function openContracts(
 }
 
 /** Reports events between the block in which contracts got code and the first look; the second look finds the rest. */
-async function readOwedLogs(
-	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
-	signal: AbortSignal,
-): Promise<void> {
+async function readOwedLogs(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { owedLogs } = ports.audit
 	const { watches, network } = session.config
 	const { checkpoint } = session

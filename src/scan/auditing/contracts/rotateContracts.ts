@@ -5,18 +5,13 @@ import { signalWithin } from '../../../base/waits/deadline.js'
 import { RpcError } from '../../../errors.js'
 import type { Address } from '../../../model/glossary.js'
 import type { PollPorts, PollSession } from '../../pollSession.js'
-import type { AuditPorts } from '../auditPorts.js'
 import { type ContractEntry, readBlock } from './touchedContracts.js'
 
 /** Time limit for one poll. */
 const MOST_MS = 8_000
 
 /** Reads at the checkpoint, once every block before it was read in which contracts were entered. */
-export async function rotateContracts(
-	session: PollSession,
-	ports: PollPorts & { readonly audit: AuditPorts },
-	outer: AbortSignal,
-): Promise<void> {
+export async function rotateContracts(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { contracts: reader, reads, rotation, touchedDone } = ports.audit
 	const { checkpoint, head, target, state } = session
 	const { contracts } = state

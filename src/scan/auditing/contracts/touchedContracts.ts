@@ -23,11 +23,8 @@ import { reconcileWith } from '../../look/answers.js'
 import { sightOfFindings } from '../../look/findingAlerts.js'
 import { contextOf } from '../../look/lookContext.js'
 import { movedOn, type PollPorts, type PollSession, write } from '../../pollSession.js'
-import type { AuditPorts } from '../auditPorts.js'
 import { disputesOf } from './disputes.js'
 import { type OtherCode, ownCodeEvents } from './ownCode.js'
-
-type Ports = PollPorts & { readonly audit: AuditPorts }
 
 /** Time limit for one poll. */
 const MOST_MS = 8_000
@@ -37,7 +34,7 @@ const MOST_FAILURES = 2
 const MOST_TRIES = 5
 
 /** Reads the queued blocks in order; ends at one that cannot be read now. */
-export async function readTouched(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
+export async function readTouched(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { touchedDone, failedContracts, contracts, rotation } = ports.audit
 	const queue = (session.state.audit?.touched ?? []).filter(({ hash }) => !touchedDone.has(hash))
 	if (contracts === null || queue.length === 0) return
@@ -88,7 +85,7 @@ export interface ContractEntry {
 function* jobsOf(
 	queue: readonly TouchedBlock[],
 	{ head, checkpoint, target }: PollSession,
-	{ audit: { failedContracts: failed, reads } }: Ports,
+	{ audit: { failedContracts: failed, reads } }: PollPorts,
 ): Iterable<ContractJob> {
 	let answers: Hash[] = []
 	let contracts = new Map<Address, ContractEntry>()
@@ -119,7 +116,7 @@ function* jobsOf(
 export async function readBlock(
 	job: ContractJob,
 	session: PollSession,
-	ports: Ports,
+	ports: PollPorts,
 	{ left: before, signal }: { readonly left: ReadonlySet<Address>; readonly signal: AbortSignal },
 ): Promise<ReadonlySet<Address>> {
 	const { audit, chain } = ports
@@ -170,7 +167,7 @@ type Found = Omit<ControlChanged, 'block'>
 async function compared(
 	{ block, contracts, isInTurn }: ContractJob,
 	{ other, ...usual }: ContractStates,
-	{ session, ports }: { readonly session: PollSession; readonly ports: Ports },
+	{ session, ports }: { readonly session: PollSession; readonly ports: PollPorts },
 	signal: AbortSignal,
 ) {
 	const { contracts: entries, announcements, settled } = session.state
@@ -248,7 +245,7 @@ const isOfStorage = (entry: Announcement) => entry.alerts[0]?.data.kind === 'con
 type By = Pick<ControlChanged, 'txHash' | 'txIndex' | 'initiator'>
 
 /** Finds the transaction that made a change, where only one can have made it; asks for each once. */
-function createFinder(block: BlockRef, { chain }: Ports, signal: AbortSignal) {
+function createFinder(block: BlockRef, { chain }: PollPorts, signal: AbortSignal) {
 	const known = new Map<Hash, Promise<By>>()
 	const ask = async (txHash: Hash): Promise<By> => {
 		const found = await chain.transaction(txHash, signal)
@@ -264,7 +261,12 @@ function createFinder(block: BlockRef, { chain }: Ports, signal: AbortSignal) {
 	}
 }
 
-async function headerOf(block: BlockRef, session: PollSession, { chain }: Ports, signal: AbortSignal): Promise<Block> {
+async function headerOf(
+	block: BlockRef,
+	session: PollSession,
+	{ chain }: PollPorts,
+	signal: AbortSignal,
+): Promise<Block> {
 	const header = await chain.block(block.number, signal)
 	if (header?.hash !== block.hash) throw movedOn(session.config.network, `block ${block.number} was replaced`)
 	return header
