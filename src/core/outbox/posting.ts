@@ -1,6 +1,6 @@
 /** The room makes deliveries from alerts, and orders them: queues, ranks, digests, how they wait. */
 
-import type { Alert, MessageData, MessageType } from '../../model/alert.js'
+import type { Alert, Message, MessageData, MessageType } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Announcement } from '../../model/state.js'
 import type { Difference } from '../reconcile/reconcile.js'
@@ -56,8 +56,30 @@ export function deliveryId(
 	return `msg_${digest(text).slice(0, 32)}`
 }
 
+/** The id of a message that is no alert: the same for the same parts, receiver and recipient. */
+export function copyId(
+	parts: readonly (string | number)[],
+	{ receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>,
+	digest: Posting['digest'],
+): string {
+	return `msg_${digest(JSON.stringify([...parts, receiver, recipient])).slice(0, 32)}`
+}
+
+/** A message that is no alert, once for each recipient of a receiver. */
+export function copiesOf(
+	parts: readonly (string | number)[],
+	{ receiver, recipients }: { readonly receiver: string; readonly recipients: readonly string[] | null },
+	{ nowMs, digest }: Pick<Posting, 'nowMs' | 'digest'>,
+	messageOf: (deliveryId: string) => Message,
+): readonly Delivery[] {
+	return (recipients ?? [null]).map((recipient) => {
+		const id = copyId(parts, { receiver, recipient }, digest)
+		return freshDelivery({ id, receiver, recipient, message: messageOf(id) }, nowMs)
+	})
+}
+
 /** A delivery that has not been tried. */
-export function freshDelivery(
+function freshDelivery(
 	{ answers = null, ...parts }: Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'message'> & Partial<Delivery>,
 	nowMs: number,
 ): Delivery {

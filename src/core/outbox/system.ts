@@ -1,7 +1,7 @@
-import type { Message, MessageType, SystemData } from '../../model/alert.js'
+import type { MessageType, SystemData } from '../../model/alert.js'
 import type { Span } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
-import { freshDelivery, type Posting } from './posting.js'
+import { copiesOf, type Posting } from './posting.js'
 
 /** A message about a network as a whole. */
 export interface SystemNotice {
@@ -42,10 +42,8 @@ export function systemDeliveries(
 	}
 	const timestamp = new Date(posting.nowMs).toISOString()
 	return receivers.flatMap((receiver) =>
-		(posting.recipientsOf(receiver) ?? [null]).map((recipient) => {
-			const deliveryId = `msg_${posting.digest(JSON.stringify([data.id, receiver, recipient])).slice(0, 32)}`
-			const message: Message = { type, timestamp, data: { ...data, deliveryId } }
-			return freshDelivery({ id: deliveryId, receiver, recipient, message }, posting.nowMs)
+		copiesOf([data.id], { receiver, recipients: posting.recipientsOf(receiver) }, posting, (deliveryId) => {
+			return { type, timestamp, data: { ...data, deliveryId } }
 		}),
 	)
 }

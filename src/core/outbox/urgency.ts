@@ -35,15 +35,8 @@ export function rankOf({ message, rank = 0 }: Pick<Delivery, 'message' | 'rank'>
 
 /** Takes one queue in order of posting, and returns it in sending order. */
 export function inSendingOrder<T extends Pick<Delivery, 'message' | 'rank'>>(queue: readonly T[]): readonly T[] {
-	const byRank = new Map<number, T[]>()
-	for (const delivery of queue) {
-		const rank = rankOf(delivery)
-		const same = byRank.get(rank)
-		if (same === undefined) byRank.set(rank, [delivery])
-		else same.push(delivery)
-	}
-	if (byRank.size < 2) return queue
-	return [...byRank].sort(([one], [other]) => one - other).flatMap(([, same]) => same)
+	const own = queue.map(rankOf)
+	return Object.values(ranks).flatMap((rank) => queue.filter((_, at) => own[at] === rank))
 }
 
 /** Whether the counterparty or the token imitates one that the reader knows. */

@@ -130,7 +130,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				await fallbacks.look()
 				for (const queue of await claim(clock())) {
 					const worked = work(queue, context)
-						.then(() => worksAgain(queue))
 						.catch((error: unknown) => breaksOff(queue, error))
 						.finally(() => {
 							working.delete(worked)
@@ -250,15 +249,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const waitMs = backoffMs(queue.broken, 1_000, LONGEST_BREAK_MS)
 		queue.pausedUntilMs = clock() + waitMs
 		const facts = { err: error, receiver: first.receiver, delivery: first.id, waitMs }
-		if (queue.broken === 1)
-			log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
-		else log.debug(facts, 'a queue of deliveries broke off again')
-	}
-
-	function worksAgain([first]: readonly Delivery[]): void {
-		if (first === undefined || states.of(first).broken === 0) return
-		states.of(first).broken = 0
-		log.info({ receiver: first.receiver }, 'a queue of deliveries that broke off continues')
+		log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
 	}
 
 	function rateOf(delivery: Delivery): DigestRate | null {

@@ -6,7 +6,7 @@
 
 import { sha256 } from '../../base/sha256.js'
 import { isUndelivered } from '../../core/outbox/messageKinds.js'
-import { freshDelivery } from '../../core/outbox/posting.js'
+import { copiesOf, copyId } from '../../core/outbox/posting.js'
 import { isReread } from '../../core/outbox/retriedDeadLetters.js'
 import { failedAttempts, isAlone, statusOf } from '../../core/outbox/waiting.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
@@ -163,7 +163,10 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 				: copies(to, [id, 'instead'], clock(), (deliveryId) => ({
 						...message,
 						data: { ...message.data, deliveryId, insteadOf: receiver },
-					})).map((copy) => ({ ...copy, answers: answers === null ? null : idOf([answers, 'instead'], copy) })),
+					})).map((copy) => ({
+						...copy,
+						answers: answers === null ? null : copyId([answers, 'instead'], copy, sha256),
+					})),
 		)
 	}
 
@@ -238,21 +241,8 @@ function countOf(state: UndeliveredData['state'], deliveries: readonly Delivery[
 	}).length
 }
 
-/** One delivery for each recipient, with deterministic ids. */
-function copies(
-	{ name, recipients }: Receiver,
-	seed: readonly string[],
-	nowMs: number,
-	messageOf: (deliveryId: string) => Message,
-): readonly Delivery[] {
-	return (recipients ?? [null]).map((recipient) => {
-		const id = idOf(seed, { receiver: name, recipient })
-		return freshDelivery({ id, receiver: name, recipient, message: messageOf(id) }, nowMs)
-	})
-}
-
-function idOf(seed: readonly string[], { receiver, recipient }: Pick<Delivery, 'receiver' | 'recipient'>): string {
-	return `msg_${sha256(JSON.stringify([...seed, receiver, recipient])).slice(0, 32)}`
+function copies(to: Receiver, parts: readonly string[], nowMs: number, messageOf: (id: string) => Message) {
+	return copiesOf(parts, { receiver: to.name, recipients: to.recipients }, { nowMs, digest: sha256 }, messageOf)
 }
 
 function isForFallback({ data }: Message): boolean {

@@ -22,7 +22,6 @@ export const httpPolicy: readonly HttpRow[] = [
 	{ from: 200, to: 299, verdict: 'delivered', meaning: 'taken' },
 	// Following a redirect would turn the POST into a GET, whose 200 would be a false success.
 	{ from: 300, to: 399, verdict: 'parked', code: 'moved', meaning: 'the URL has moved; set the new one' },
-	{ from: 400, to: 400, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 401, to: 401, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	{ from: 403, to: 403, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	{ from: 404, to: 404, verdict: 'parked', code: 'not-found', meaning: 'nothing is listening at this URL' },
@@ -31,14 +30,14 @@ export const httpPolicy: readonly HttpRow[] = [
 	{ from: 410, to: 410, verdict: 'parked', code: 'removed', meaning: 'the receiver has been removed' },
 	{ from: 413, to: 413, verdict: 'parked', code: 'too-large', meaning: 'the message is too large for it' },
 	{ from: 415, to: 415, verdict: 'parked', code: 'wrong-format', meaning: 'this URL does not take this format' },
-	{ from: 422, to: 422, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 425, to: 425, verdict: 'retry', code: 'too-early', meaning: 'too early' },
 	{ from: 429, to: 429, verdict: 'retry', code: 'too-many', meaning: 'too many requests' },
 	{ from: 400, to: 499, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
 	{ from: 500, to: 599, verdict: 'retry', code: 'server-failed', meaning: 'the server failed' },
-	// An unknown status must not lose a message.
-	{ from: 0, to: 999, verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' },
 ]
+
+/** An unknown answer must not lose a message. */
+const UNEXPECTED: Judgement = { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
 
 /** Phase of the SMTP session in which it failed. */
 export type SmtpPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
@@ -46,30 +45,15 @@ export type SmtpPhase = 'connect' | 'login' | 'sender' | 'recipient' | 'data'
 /** `reply` matches `<code> <enhanced code>`, such as `550 5.1.1`; `none` where the server gave no reply. */
 export type SmtpRow = Judgement & { readonly phases: readonly SmtpPhase[]; readonly reply: RegExp }
 
+const MAIL: readonly SmtpPhase[] = ['sender', 'recipient', 'data']
+const ANY: readonly SmtpPhase[] = ['connect', 'login', ...MAIL]
+
 export const smtpPolicy: readonly SmtpRow[] = [
-	{
-		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
-		reply: /^none/,
-		verdict: 'retry',
-		code: 'no-answer',
-		meaning: 'no answer',
-	},
-	{
-		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
-		reply: /^4/,
-		verdict: 'retry',
-		code: 'later',
-		meaning: 'it asked to come again later',
-	},
+	{ phases: ANY, reply: /^none/, verdict: 'retry', code: 'no-answer', meaning: 'no answer' },
+	{ phases: ANY, reply: /^4/, verdict: 'retry', code: 'later', meaning: 'it asked to come again later' },
 	{ phases: ['login'], reply: /^5/, verdict: 'parked', code: 'login-refused', meaning: 'the credentials were refused' },
 	// 503 means that the session is out of step; it says nothing about the message.
-	{
-		phases: ['connect', 'sender', 'recipient', 'data'],
-		reply: /^503/,
-		verdict: 'retry',
-		code: 'out-of-step',
-		meaning: 'the session was out of step',
-	},
+	{ phases: ANY, reply: /^503/, verdict: 'retry', code: 'out-of-step', meaning: 'the session was out of step' },
 	{
 		phases: ['connect'],
 		reply: /^5/,
@@ -78,18 +62,12 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		meaning: 'the server will not talk with us',
 	},
 	{
-		phases: ['sender', 'recipient', 'data'],
-		reply: /^53[0458]/,
-		verdict: 'parked',
-		code: 'login-wanted',
+		...{ phases: MAIL, reply: /^53[0458]/, verdict: 'parked', code: 'login-wanted' },
 		meaning: 'the server asks for a login or for TLS',
 	},
 	// 5.7.x before the message was sent (relaying denied, sender not allowed) is a matter of settings, not of this mail.
 	{
-		phases: ['sender', 'recipient'],
-		reply: /^5\d\d 5\.7\./,
-		verdict: 'parked',
-		code: 'sending-refused',
+		...{ phases: ['sender', 'recipient'], reply: /^5\d\d 5\.7\./, verdict: 'parked', code: 'sending-refused' },
 		meaning: 'the server does not let us send this way',
 	},
 	{ phases: ['sender'], reply: /^5/, verdict: 'parked', code: 'sender-refused', meaning: 'the sender was refused' },
@@ -101,25 +79,16 @@ export const smtpPolicy: readonly SmtpRow[] = [
 		meaning: 'the recipient was refused',
 	},
 	{ phases: ['data'], reply: /^5/, verdict: 'parked', code: 'message-refused', meaning: 'the mail was refused' },
-	{
-		phases: ['connect', 'login', 'sender', 'recipient', 'data'],
-		reply: /^/,
-		verdict: 'retry',
-		code: 'unexpected',
-		meaning: 'an unexpected answer',
-	},
 ]
 
 export function judgeStatus(status: number): Judgement {
-	for (const row of httpPolicy) if (status >= row.from && status <= row.to) return row
-	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
+	return httpPolicy.find(({ from, to }) => status >= from && status <= to) ?? UNEXPECTED
 }
 
 /** `reply` is the server's line, such as `550 5.1.1 …`; null where there was none. */
 export function judgeSmtp(phase: SmtpPhase, reply: string | null): Judgement {
 	const said = reply === null ? 'none' : reply.replace(/^(\d{3})-/, '$1 ')
-	for (const row of smtpPolicy) if (row.phases.includes(phase) && row.reply.test(said)) return row
-	return { verdict: 'retry', code: 'unexpected', meaning: 'an unexpected answer' }
+	return smtpPolicy.find((row) => row.phases.includes(phase) && row.reply.test(said)) ?? UNEXPECTED
 }
 
 /** The outcome of an answer. `reason`: in words. `afterMs`: shortest wait, used only for a retry. */

@@ -23,7 +23,7 @@ export interface QueueState {
 	askedUntilMs: number
 	/** Messages refused for the first time since the last success. */
 	readonly refused: Map<string, Delivery>
-	/** Passes in a row that threw. */
+	/** Passes that threw since the last success. */
 	broken: number
 }
 

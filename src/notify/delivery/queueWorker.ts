@@ -328,7 +328,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(delivery, one) ? one.id : [])))
 			states.end(delivery)
 		}
-		Object.assign(queue, { state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
+		Object.assign(queue, { state: 'open', failures: 0, broken: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
 		queue.refused.clear()
 		pass.asideFailures = 0
 		const later = freed.filter((id) => !pass.settled.has(id) && !pass.members.has(id))

@@ -1,6 +1,6 @@
 /** The sample alert of `test-send`: it looks like a real alert, says that it is a test, and is sent in the same way. */
 import { sha256 } from '../../base/sha256.js'
-import { freshDelivery } from '../../core/outbox/posting.js'
+import { copiesOf } from '../../core/outbox/posting.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
@@ -10,12 +10,13 @@ const watched = '0x7E5700000000000000000000000000000000AaAa'
 const other = '0x7E5700000000000000000000000000000000bBbB'
 
 /** One delivery for each recipient of a receiver. A call at another millisecond makes other ids. */
-export function sampleDeliveries(receiver: Pick<Receiver, 'name' | 'recipients'>, nowMs: number): readonly Delivery[] {
-	return (receiver.recipients ?? [null]).map((recipient) => {
-		const seed = JSON.stringify(['test', receiver.name, recipient, nowMs])
-		const id = `msg_${sha256(seed).slice(0, 32)}`
-		return freshDelivery({ id, receiver: receiver.name, recipient, message: sampleMessage(id, nowMs) }, nowMs)
-	})
+export function sampleDeliveries(
+	{ name, recipients }: Pick<Receiver, 'name' | 'recipients'>,
+	nowMs: number,
+): readonly Delivery[] {
+	return copiesOf(['test', nowMs], { receiver: name, recipients }, { nowMs, digest: sha256 }, (id) =>
+		sampleMessage(id, nowMs),
+	)
 }
 
 export function sampleMessage(deliveryId: string, nowMs: number): Message {
