@@ -149,8 +149,12 @@ export function applyPost(draft: Draft, deliveries: readonly Delivery[]): number
 	return added
 }
 
-/** Ignores deliveries that were dropped meanwhile. */
-export function applyResolutions(draft: Draft, resolutions: readonly Resolution[], nowMs: number): void {
+/** Ignores deliveries that were dropped meanwhile. `post` is added as by `applyPost`. */
+export function applyResolutions(
+	draft: Draft,
+	{ resolutions, post }: { readonly resolutions: readonly Resolution[]; readonly post: readonly Delivery[] },
+	nowMs: number,
+): number {
 	for (const resolution of resolutions) {
 		const delivery = draft.deliveries.get(resolution.id)
 		if (!delivery) continue
@@ -165,6 +169,7 @@ export function applyResolutions(draft: Draft, resolutions: readonly Resolution[
 			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
 		}
 	}
+	return applyPost(draft, post)
 }
 
 function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' }>): Delivery {
@@ -190,7 +195,10 @@ function waiting(
 	return as === 'digest' ? { ...due, digestAtMs: untilMs } : { ...due, alone: true }
 }
 
-export function applyRetry(draft: Draft, ids: readonly string[], atMs: number): number {
+export function applyRetry(
+	draft: Draft,
+	{ ids, atMs }: { readonly ids: readonly string[]; readonly atMs: number },
+): number {
 	return eachFound(draft, ids, (delivery) => {
 		const due = { ...delivery, status: 'pending', nextAttemptAtMs: atMs } as const
 		draft.deliveries.set(delivery.id, isHeld(delivery) ? waiting(delivery, { as: 'alone', untilMs: atMs }) : due)
@@ -202,6 +210,11 @@ export function applyDrop(draft: Draft, ids: readonly string[], nowMs: number): 
 		draft.deliveries.delete(delivery.id)
 		keepRow(draft, delivery, { result: 'dropped', atMs: nowMs })
 	})
+}
+
+export function applyTroubles(draft: Draft, troubles: Troubles): void {
+	draft.troubles = troubles
+	draft.changed = true
 }
 
 function eachFound(draft: Draft, ids: readonly string[], act: (delivery: Delivery) => void): number {

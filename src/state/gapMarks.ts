@@ -9,23 +9,6 @@ interface Draft {
 	changed: boolean
 }
 
-/** `found`: number of those that are open gaps. */
-function marked(
-	gaps: ReadonlyMap<bigint, Gap>,
-	numbers: readonly bigint[],
-	{ act, atMs }: GapMark,
-): { readonly gaps: ReadonlyMap<bigint, Gap>; readonly found: number } {
-	const open = [...new Set(numbers)].flatMap((number) => {
-		const gap = gaps.get(number)
-		return gap === undefined || !isOpen(gap) ? [] : [gap]
-	})
-	const after = open.map((gap): readonly [bigint, Gap] => [
-		gap.block.number,
-		act === 'retry' ? { ...gap, wantedAtMs: atMs } : { ...gap, acceptedAtMs: gap.acceptedAtMs ?? atMs },
-	])
-	return { gaps: new Map([...gaps, ...after]), found: open.length }
-}
-
 /** Keeps marks that the operator set during a poll: the poll writes each gap as it was when the poll started. */
 export function keepingMarks(
 	before: ReadonlyMap<bigint, Gap>,
@@ -46,13 +29,22 @@ export function keepingMarks(
 	)
 }
 
-/** Returns the number of gaps found; a draft as in `changes.ts`. */
-export function applyGapMark(draft: Draft, network: string, numbers: readonly bigint[], mark: GapMark): number {
+/** Returns the number of open gaps found. */
+export function applyGapMark(
+	draft: Draft,
+	{ network, numbers, mark }: { readonly network: string; readonly numbers: readonly bigint[]; readonly mark: GapMark },
+): number {
 	const record = draft.networks.get(network)
-	if (record === undefined) return 0
-	const { gaps, found } = marked(record.gaps, numbers, mark)
-	if (found === 0) return 0
+	const { act, atMs } = mark
+	const gaps = new Map(record?.gaps)
+	const open = [...new Set(numbers)].flatMap((number) => gaps.get(number) ?? []).filter(isOpen)
+	if (record === undefined || open.length === 0) return 0
+	for (const gap of open)
+		gaps.set(
+			gap.block.number,
+			act === 'retry' ? { ...gap, wantedAtMs: atMs } : { ...gap, acceptedAtMs: gap.acceptedAtMs ?? atMs },
+		)
 	draft.networks.set(network, { ...record, gaps })
 	draft.changed = true
-	return found
+	return open.length
 }
