@@ -4,6 +4,7 @@
  */
 
 import { contractsBack } from '../core/control/setBackContract.js'
+import { reopened } from '../core/ledger/books.js'
 import { rememberedBlocks, settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Span } from '../model/chain.js'
@@ -11,7 +12,6 @@ import type { UnreadContract } from '../model/contract.js'
 import type { Kind } from '../model/kind.js'
 import { withCode } from './auditing/codeQueue.js'
 import { beginAudit } from './auditing/follow.js'
-import { reopened } from './auditing/reopened.js'
 import { isOfBlock } from './gaps/passGap.js'
 import { rereadGap } from './gaps/rereadGap.js'
 import { addressesOf } from './look/look.js'

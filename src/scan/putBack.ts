@@ -4,6 +4,7 @@
  */
 
 import { contractsBack } from '../core/control/setBackContract.js'
+import { reopened } from '../core/ledger/books.js'
 import { newestOf } from '../core/newest.js'
 import { systemDeliveries } from '../core/outbox/system.js'
 import { RpcError } from '../errors.js'
@@ -11,7 +12,6 @@ import type { BlockRef } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
 import type { Coverage } from '../model/watch.js'
-import { reopened } from './auditing/reopened.js'
 import { auditAfter, keepCommitted, type PollPorts, type PollSession } from './pollSession.js'
 
 /** A checkpoint is suspect when it has not moved for this long. */

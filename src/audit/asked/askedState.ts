@@ -4,17 +4,17 @@
  */
 
 import { signalWithin, withDeadline } from '../../base/waits/deadline.js'
-import { MOST_BOOKS, movementsOf, tooManyInWords } from '../../core/ledger/books.js'
+import { closedAt, MOST_BOOKS, movementsOf, tooManyInWords } from '../../core/ledger/books.js'
 import { RpcError } from '../../errors.js'
-import type { AddressSet } from '../../model/chain.js'
+import type { Accounts, Book, BookSet } from '../../model/books.js'
+import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import { type BlockLists, listedCodes, listsOf, withBlocks, withListed } from '../accessLists.js'
 import type { AuditorOptions, PartAudit, StateReader } from '../auditor.js'
 import { deferAll } from '../booksDraft.js'
 import { summaryOf } from '../booksSummary.js'
-import type { FailedLooks } from '../closeBooks.js'
+import { codeIn, type FailedLooks } from '../closeBooks.js'
 import { type AskedBalances, askBalances } from './askBalances.js'
-import { newBooks } from './newBooks.js'
 
 /** Most nodes keep the state of 128 blocks. Movements in older blocks are deferred until newer blocks are read. */
 const STATE_BLOCKS = 120n
@@ -140,4 +140,34 @@ function later(block: bigint, other: bigint | null): bigint {
 
 function tooSlow(): RpcError {
 	return new RpcError(`no endpoint gave balances within ${MOST_MS / 1_000} s`, { kind: 'timeout', endpoint: '' })
+}
+
+/** Most books opened at once: they fit into one request. */
+const MOST_OPENED = 2_000
+/** With more watches, new ones are not searched for; the rotation opens their books. */
+const MOST_LOOKED_AT = 20_000
+
+interface NewBooks {
+	readonly kept: AddressSet
+	/** Watches with thresholds. Their books are opened with the next block, since this function announces no crossing. */
+	readonly limited: AddressSet
+	readonly books: BookSet
+	/** First block of an address. Books with an earlier first block are opened late, and reported as such. */
+	readonly since: (address: Address) => bigint
+}
+
+/** Opens the books of watches that begin after block `at`, at that block: nodes may prune its state later. */
+async function newBooks(
+	at: BlockRef,
+	{ kept, limited, books, since }: NewBooks,
+	accounts: Pick<Accounts, 'balances'>,
+	signal: AbortSignal,
+): Promise<ReadonlyMap<Address, Book>> {
+	if (kept.size > MOST_LOOKED_AT || kept.size <= books.size) return new Map()
+	const all: Address[] = []
+	for (let keys = kept.keys(), one = keys.next(); one.done !== true; one = keys.next()) all.push(one.value)
+	const fresh = all.filter((one) => !books.has(one) && !limited.has(one) && since(one) > at.number)
+	if (fresh.length === 0 || fresh.length > MOST_OPENED) return new Map()
+	const balances = await accounts.balances(fresh, at, signal)
+	return new Map([...balances].map(([address, wei]) => [address, closedAt(at.number, wei, codeIn(balances, address))]))
 }

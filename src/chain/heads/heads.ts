@@ -1,8 +1,11 @@
 /** The room reads the heads that endpoints report (here), and follows new ones over WebSocket (`newHeads.ts`). */
 
+import { newestOf } from '../../core/newest.js'
+import { endingAt } from '../../core/target.js'
 import { RpcError } from '../../errors.js'
-import type { Head } from '../../model/chain.js'
+import type { Block, Head } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import { noteWithdrawals, type WithdrawalLists } from '../blocks/withdrawals.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Header, hexOf, isObject, quantity, readBlock, readBlockAt } from '../wire/wire.js'
 
@@ -76,4 +79,59 @@ export async function askQuantity(
 		endpoint: rpc.endpoint,
 		method,
 	})
+}
+
+/** The head, and the blocks of its tags, where the endpoint has them or has not been probed yet. */
+export async function readHead(
+	rpc: Rpc,
+	capabilities: { readonly safeTag: boolean; readonly finalizedTag: boolean } | null,
+	lists: WithdrawalLists,
+	signal: AbortSignal,
+): Promise<HeadAnswer> {
+	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
+	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
+	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
+	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
+	const answers = await rpc.batch(calls, signal)
+	const blockBy = (tag: string): Header | null => {
+		const answer = answers[tags.indexOf(tag)]
+		if (answer instanceof RpcError && (tag === 'latest' || !isAboutTag(answer))) throw answer
+		return isObject(answer) && !(answer instanceof RpcError) ? readBlock(answer, reading) : null
+	}
+	const latest = blockBy('latest')
+	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
+	noteWithdrawals(lists, latest, rpc.endpoint)
+	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
+}
+
+/** Nodes without a tag refuse it in many ways: Nethermind -39001, geth and Erigon "finalized block not found". */
+function isAboutTag({ kind, facts }: RpcError): boolean {
+	return (
+		kind === 'no-data' ||
+		kind === 'bad-params' ||
+		kind === 'unsupported' ||
+		(kind === 'server' && (facts.status ?? 500) < 500)
+	)
+}
+
+/**
+ * The same head if its newest block is shown; else a head that ends at the newest block that is shown, at least at
+ * `known`, which was shown before. `show` resolves to null where no endpoint has the block.
+ */
+export async function shownHead<H extends Head>(
+	head: H,
+	known: bigint,
+	show: (number: bigint) => Promise<Block | null>,
+): Promise<H | Head> {
+	const { number } = head.latest
+	if (number <= known || (await show(number)) !== null) return head
+	let newest: Block | null = null
+	const isShown = async (each: bigint) => {
+		const block = await show(each)
+		if (block !== null) newest = block
+		return block !== null
+	}
+	const end = await newestOf({ from: known, to: number }, isShown)
+	const latest = newest ?? (await show(end))
+	return latest === null ? head : endingAt(head, latest)
 }

@@ -1,7 +1,6 @@
 import { numbersOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
-import { askAll } from '../blocks/batchedCalls.js'
-import { headerCalls, readHeaders } from '../blocks/headers.js'
+import { askAll, headerCalls, readHeaders } from '../blocks/batchedCalls.js'
 import type { Hit } from '../blocks/receipts.js'
 import { createEnteredNotes } from '../traces/entered.js'
 import { type Header, hexOf, type Reading, unsettled } from '../wire/wire.js'

@@ -1,7 +1,6 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { CallType, FrameType } from '../../model/chain.js'
 import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire/wire.js'
-import { noteOutsideTransfers } from './outsideTransfers.js'
 import { readError, readInput, withReason } from './parityRows.js'
 import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
 
@@ -107,4 +106,25 @@ function readValue(raw: unknown, where: () => string, reading: Reading): bigint 
 	const value = quantity(raw)
 	if (value === null) throw malformed(reading, `${where()} has a value that is no number of 32 bytes`)
 	return value
+}
+
+/**
+ * Arbitrum moves coins outside of its EVM, and callTracer lists them beside the root frame: fees, deposits, retryable
+ * tickets and their refunds. They are no frames and are not covered (docs/nodes.md, "What no node shows as a frame").
+ * Transfers other than fees are logged once, like an unknown kind of frame.
+ */
+const FIELDS = ['beforeEVMTransfers', 'afterEVMTransfers'] as const
+/** Every transaction has these. */
+const FEES: ReadonlySet<unknown> = new Set(['feePayment', 'gasRefund', 'feeCollection'])
+
+function noteOutsideTransfers(root: Json, { onUnknown }: Reading): void {
+	if (onUnknown === undefined) return
+	for (const field of FIELDS) {
+		const transfers = root[field]
+		if (!Array.isArray(transfers)) continue
+		for (const transfer of transfers as readonly unknown[]) {
+			const purpose = isObject(transfer) ? transfer.purpose : undefined
+			if (!FEES.has(purpose)) onUnknown(`${field}${typeof purpose === 'string' ? `: ${purpose}` : ''}`)
+		}
+	}
 }

@@ -5,9 +5,10 @@
  * sums are tried: each is a complete explanation with its cause, never a difference made to fit.
  */
 
-import type { Amounts, Book, Posting } from '../../model/books.js'
-import type { AddressSet, Block, Frame, TxTrace } from '../../model/chain.js'
+import type { Amounts, Book, BookSet, Posting } from '../../model/books.js'
+import type { AddressSet, Block, BlockRef, Frame, Part, TxTrace } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
+import type { NetworkState } from '../../model/state.js'
 import { judge } from '../events/effective.js'
 
 /** What blocks move for one address. */
@@ -196,4 +197,39 @@ export function deferred(book: Book, movement: Movement, block: bigint): Book {
 export function setBack(book: Book, block: bigint): Book | null {
 	if (book.movedAt === undefined || book.movedAt > block) return null
 	return book.block > block ? { ...book, block } : book
+}
+
+/**
+ * The books to change when the blocks after `back` leave the chain. A book of an address that did not move in them is
+ * set back, so that its next closing proves the blocks in their place. The others are dropped and opened anew.
+ */
+export function reopened(books: BookSet, back: BlockRef): ReadonlyMap<Address, Book | null> {
+	const changed = new Map<Address, Book | null>()
+	for (const address of books.beyond?.(back.number) ?? beyond(books, back.number)) {
+		const book = books.get(address)
+		const earlier = book === undefined ? null : setBack(book, back.number)
+		if (earlier !== book) changed.set(address, earlier)
+	}
+	return changed
+}
+
+function* beyond(books: ReadonlyMap<Address, Book>, block: bigint): Iterable<Address> {
+	for (const [address, book] of books) if (book.block > block || book.movedWei !== 0n) yield address
+}
+
+/**
+ * Adds the movements of a gap that could now be read to the books closed before it. Books closed after it already
+ * contain the difference, which was announced as unexplained.
+ */
+export function withGap({ books, gaps }: NetworkState, part: Part): ReadonlyMap<Address, Book> {
+	const changed = new Map<Address, Book>()
+	for (const [number, moved] of movementsOf(part.transactions, books)) {
+		const gap = gaps.get(number)
+		if (gap?.readAtMs === undefined) continue
+		for (const [address, movement] of moved) {
+			const book = changed.get(address) ?? books.get(address)
+			if (book !== undefined && book.block < number) changed.set(address, deferred(book, movement, number))
+		}
+	}
+	return changed
 }

@@ -4,6 +4,7 @@
  */
 
 import { isKeepingState } from '../../audit/asked/askedState.js'
+import { withGap } from '../../core/ledger/books.js'
 import { noDifference } from '../../core/reconcile/reconcile.js'
 import type { Block, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -16,7 +17,6 @@ import { judgeCodes } from './codeQueue.js'
 import { noteCreated, openContracts } from './contracts/openContracts.js'
 import { rotateContracts } from './contracts/rotateContracts.js'
 import { readTouched } from './contracts/touchedContracts.js'
-import { withGap } from './gapBooks.js'
 import { type Handover, handoverOf, isFull, merged } from './handover.js'
 import { judgedBy, keepBooks } from './keepBooks.js'
 import { recheck } from './recheck.js'
