@@ -111,10 +111,7 @@ function turnsOf(from: Turns['from']): Turns {
 	return { from, order: from(0), began: null }
 }
 
-/**
- * The place in the rotation at a block, as if each round began with the first address at a multiple of ROUND_BLOCKS. It
- * is thus the same after a reload, and in a program that runs for one poll only.
- */
+/** The place at a block, as if each round began at a multiple of ROUND_BLOCKS: the same after a reload or a restart. */
 function placeAt(block: bigint, size: number): number {
 	return Math.floor((size * Number(block % BigInt(ROUND_BLOCKS))) / ROUND_BLOCKS)
 }

@@ -190,10 +190,7 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 	}
 }
 
-/**
- * Drops the books of addresses that are no longer watched, some with each part. If a watch returns before its book is
- * dropped, the book is closed over the time between.
- */
+/** Drops books of addresses no longer watched, some a part; one that returns before is closed over that time. */
 function createPruner(): (books: BookSet, kept: AddressSet, draft: BooksDraft) => void {
 	let pruned: AddressSet | null = null
 	/** Where the next part continues; null: all books were checked. */

@@ -231,10 +231,7 @@ export async function bisectDifference(
 		})
 	}
 
-	/**
-	 * The reading that closes the block and contradicts the fewest announcements; the first one on a tie. A reading that
-	 * adds a missing event thus wins over one that denies an announced event.
-	 */
+	/** The reading that closes the block and contradicts the fewest announcements; the first one on a tie. */
 	async function bestReading(lo: Point, hi: Point, block: Block, postings: readonly Posting[]) {
 		const known = new Map<string, readonly Posting[]>()
 		let best: ClosingReading | null = null

@@ -29,10 +29,7 @@ const mostNamed = 5
 /** The reason that is shown for blocks at which a second look is stuck. */
 export const notReadAgain = 'could not be read a second time'
 
-/**
- * The suspicion after one more failed round, which began at that time. Where no source that answers for other blocks
- * has failed in the round, it only keeps since when the block fails.
- */
+/** The suspicion after a failed round that began then. Without a source that answers, only the time is kept. */
 export function suspected(
 	before: Gap | null,
 	{ block, addresses }: Pick<Gap, 'block' | 'addresses'>,
@@ -54,10 +51,7 @@ export function suspected(
 	}
 }
 
-/**
- * Whether the scan may go on after it. Soon after another gap one round is enough: if each took more rounds, blocks
- * that are made to fail would come faster than they are passed.
- */
+/** Whether the scan may go on. Soon after another gap one round is enough: else failing blocks come faster. */
 export function mayOpen(
 	{ block, tries, sinceMs, isAfterGood }: Gap,
 	round: readonly ClientOutcome[],

@@ -1,9 +1,6 @@
 /** Finds the end of a chain that can only be asked for one block at a time. */
 
-/**
- * The newest existing block, where all blocks up to some block exist and none after it: `from` must exist, `to` must
- * not. The steps double from `from`, since an honest head is usually close to it.
- */
+/** The newest block of a chain without holes: `from` must exist, `to` must not. The steps double from `from`. */
 export async function newestOf(
 	{ from, to }: { readonly from: bigint; readonly to: bigint },
 	isThere: (number: bigint) => Promise<boolean>,

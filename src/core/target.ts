@@ -27,10 +27,7 @@ export function settleTargetOf(head: Head, network: Pick<Network, 'settle'>): bi
 	return head.finalized ?? atLeastZero(head.latest.number - defaultSettleDepth)
 }
 
-/**
- * Milliseconds since the block could have been announced, by block timestamps: it was due when the head was as far
- * above it as the head now is above the target.
- */
+/** Milliseconds by block timestamps since the head was as far above the block as it now is above the target. */
 export function overdueMs(block: Block, target: bigint, head: Block): number {
 	const above = head.number - block.number
 	if (above <= 0n || block.number >= target) return 0

@@ -48,10 +48,7 @@ const origins: Readonly<Partial<Record<AlertData['frameType'], string>>> = {
 	reward: 'a block reward',
 }
 
-/**
- * Names the sender of the transaction, if it was not the watch. This is usual for a contract. For a plain address it
- * means that another party uses its keys or its delegation.
- */
+/** The sender of the transaction, if not the watch: usual for a contract, a used key or delegation otherwise. */
 function startedBy({ initiator, from, to }: AlertData): string {
 	if (initiator === undefined || initiator === from) return ''
 	const who = initiator === to ? 'the recipient' : shortAddress(initiator)

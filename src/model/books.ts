@@ -13,10 +13,7 @@ export interface Book {
 	readonly movedWei: bigint
 	/** First 16 hex digits of the hash of the address's code at `block`; null: no code; absent: not known. */
 	readonly code?: string | null
-	/**
-	 * No later block is known to have moved the address or changed its code; it may be a later one than the true one.
-	 * Absent: not known.
-	 */
+	/** No later block is known to have moved the address or changed its code; the true one may be earlier. */
 	readonly movedAt?: bigint
 }
 
@@ -176,9 +173,7 @@ export interface Accounts {
 	): Promise<readonly { readonly endpoint: string; readonly wei: bigint }[]>
 	/** Address whose code the address runs after a block (EIP-7702); null: no delegation. */
 	delegate(address: Address, block: Pick<BlockRef, 'number'>, signal: AbortSignal): Promise<Address | null>
-	/**
-	 * Authorisations of this exact block that took effect for the address, in order: the last one of each transaction.
-	 */
+	/** Authorisations of this exact block that took effect for the address, in order: the last of each transaction. */
 	authorisations(block: BlockRef, address: Address, signal: AbortSignal): Promise<readonly Authorised[]>
 	/**
 	 * Authorisations in a block that one of these addresses signed for this chain, in order: the last one of each
@@ -217,10 +212,7 @@ export interface Accounts {
 	readonly isPrivate: boolean
 	/** Whether this chain's receipts are known to contain the full cost of a transaction. */
 	readonly feesAreKnown: boolean
-	/**
-	 * Kinds of postings that this chain is known to pay as the node reports them. A book may close without the other
-	 * kinds.
-	 */
+	/** Kinds of postings that this chain is known to pay as reported. A book may close without the others. */
 	readonly surePostings: ReadonlySet<Posting['kind']>
 	/** Hosts that balances are requested from. */
 	readonly endpoints: readonly string[]

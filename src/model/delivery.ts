@@ -71,10 +71,7 @@ export interface Delivery {
 	readonly refused?: Refused
 	/** Time of the digest that it is sent in; those of one queue with the same time are sent together. */
 	readonly digestAtMs?: number
-	/**
-	 * Lowest rank (`urgency.ts`) that this delivery may have: an alert that is announced again must not overtake the
-	 * retraction of the earlier one. Absent: the rank of its message.
-	 */
+	/** Lowest rank (`urgency.ts`): a new announcement must not overtake the earlier retraction. Absent: the message's. */
 	readonly rank?: number
 	/** Sent alone, regardless of digest rules. */
 	readonly alone?: true

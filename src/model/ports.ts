@@ -49,10 +49,7 @@ export interface Chain {
 		readonly logFrames: readonly (readonly number[])[] | null
 		readonly failureData: Hex | null
 	} | null>
-	/**
-	 * Creator and creating transaction of a contract, from the node's index (Otterscan level 8); null where the node does
-	 * not answer within 250 ms, because alerts wait no longer. Throws only when aborted.
-	 */
+	/** By the node's index (Otterscan level 8); null without an answer within 250 ms. Throws only when aborted. */
 	creator(contract: Address, signal: AbortSignal): Promise<{ readonly txHash: Hash; readonly creator: Address } | null>
 	/** Whether an address has its own code now; null: not asked or not answered. Throws only when aborted. */
 	isContract(address: Address, signal: AbortSignal): Promise<boolean | null>

@@ -22,10 +22,7 @@ export interface Announcement {
 	 * It is part of the delivery's id, so that an alert can be sent again after its retraction.
 	 */
 	readonly revision: number
-	/**
-	 * Balances prove the status. While the block stays in the chain, an answer that contradicts it (without an announced
-	 * event, or with a retracted one) is wrong.
-	 */
+	/** Balances prove the status: while the block stays in the chain, an answer that contradicts it is wrong. */
 	readonly proved?: true
 }
 

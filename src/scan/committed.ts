@@ -44,10 +44,7 @@ export function isIn({ from, to }: Span): (entry: Announcement) => boolean {
 	return ({ block: { number } }) => from <= number && number <= to
 }
 
-/**
- * Judges against the state of the moment and commits under the lock. `concerns`: the announcements that the judgement
- * depends on but does not change. Resolves to the judgement that was committed.
- */
+/** Judges the state of the moment and commits under the lock. `concerns`: what the judgement only depends on. */
 export async function judgeAndCommit<T extends { readonly difference: Difference | null }>(
 	committed: Committed,
 	concerns: (entry: Announcement) => boolean,

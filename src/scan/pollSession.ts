@@ -140,10 +140,7 @@ async function beginState(
 /** Caches which coverage agrees with which watches: comparing them is slow with many watches. */
 const enrolled = new WeakMap<NetworkState['covered'], WatchIndex>()
 
-/**
- * Reads the state, or begins it. Enrols watches that are new, removed or changed, and begins a session at the
- * checkpoint. New watches begin after a head whose traces were read.
- */
+/** Reads the state, or begins it; enrols watches. New ones begin after a head whose traces were read. */
 export async function startSession(
 	config: PollConfig,
 	claimed: Head,

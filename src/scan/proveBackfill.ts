@@ -86,10 +86,7 @@ export async function proved(
 	return { part, context, difference, unproved }
 }
 
-/**
- * The watches that may have been moved. Of many, those that a source of whole blocks names, which gives heir and amount
- * of each self-destruct in the block; null where none does.
- */
+/** The watches that may have been moved; of many, those that a source of whole blocks names; null: none does. */
 async function movable(
 	{ span, last }: Part,
 	{ watches }: Pick<PollConfig, 'watches'>,

@@ -81,10 +81,7 @@ async function isAnywhere({ number }: BlockRef, doubtMs: number, chain: Chain, s
 	}
 }
 
-/**
- * The newest block up to which this chain was certainly scanned; null if it may be another chain. If nothing was ever
- * announced: the newest block whose timestamp is not after the checkpoint's commit.
- */
+/** The newest block certainly scanned; null: maybe another chain. Without announcements: by the commit's time. */
 async function placeOf(
 	{ settled, checkpoint, head, state }: PollSession,
 	since: Noticed,

@@ -176,10 +176,7 @@ function checkLogs({ unreadLogs, endpoint = '' }: Part, mayLack: boolean): void 
 	if (unreadLogs !== undefined && !mayLack) throw new RpcError(unreadLogs, { kind: 'no-data', endpoint })
 }
 
-/**
- * Checks that a part right after the checkpoint also follows it by hash. If not, the chain changed during the poll, or
- * the header is wrong. After a gap, it is the gap's header that may be wrong.
- */
+/** Checks that a part after the checkpoint follows it by hash. After a gap, the gap's header may be the wrong one. */
 async function checkFollows(
 	{ config, checkpoint, state }: PollSession,
 	{ span, parentHash }: Part,

@@ -98,10 +98,7 @@ function wantsIt(watches: WatchIndex, address: Address): boolean {
 	return watches.get(address)?.some((one) => one.kinds.includes('delegation') || asksForContracts(one)) ?? false
 }
 
-/**
- * Each authorisation, verified against the code, or on a private network against the block's access list; unverified
- * where no endpoint gives that.
- */
+/** Each verified against the code, or on a private network the block's access list; unverified where none gives it. */
 export async function delegationsSigned(
 	signed: readonly SignedChange[],
 	{ onUncovered, ...ports }: Pick<SignedReading, 'accounts' | 'onUncovered'> & { readonly chain: Chain },

@@ -75,10 +75,7 @@ export async function delegationsOf(
 	}
 }
 
-/**
- * The same by an access list alone, for a private network: its header proves it, and no request names the address.
- * `signed`: what the address signed in the block, as far as that is known.
- */
+/** By an access list alone, which its header proves. `signed`: what the address signed, as far as that is known. */
 export function delegationsListed(
 	address: Address,
 	{ block, codes }: NonNullable<CodeChange['listed']>,

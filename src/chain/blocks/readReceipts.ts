@@ -109,10 +109,7 @@ export async function readWholeBlocks(
 
 export type Answers = ReadonlyMap<string, unknown>
 
-/**
- * The answers, and by `placeOf` the receipts from the blocks themselves where the receipt by hash is of another block:
- * on Celo and Cronos, two blocks hold one hash.
- */
+/** The answers; for a receipt of another block (on Celo and Cronos two hold one hash), the one of the block. */
 export async function withOwnReceipts(
 	rpc: Rpc,
 	hits: readonly Pick<Wanted, 'txHash' | 'blockNumber'>[],

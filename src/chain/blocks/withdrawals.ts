@@ -41,10 +41,7 @@ function mayPay({ areCoins }: WithdrawalRules, { withdrawals = [], withdrawalsRo
 	return areCoins && (withdrawals.length > 0 || withdrawalsRoot === emptyRoot)
 }
 
-/**
- * Records what a header lists. Throws `malformed` where the list does not make the header's root, on a chain where
- * lists do. (On the OP stack the field is another root since Isthmus, and no list ever fits.)
- */
+/** Throws `malformed` for a list that does not make its header's root, unless no list of the chain does (OP stack). */
 export function noteWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
 	if (!lists.areCoins) return
 	const { withdrawals = [], withdrawalsRoot, number } = header

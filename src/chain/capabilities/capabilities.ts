@@ -76,10 +76,7 @@ export function findingOf(method: string, error: RpcError): Finding {
 			}
 }
 
-/**
- * What bad answers about settled blocks say of a method. If answers about other blocks were good, the cause may be
- * those blocks: without a better source the method is trusted for now.
- */
+/** What bad answers say of a method. If others were good, the blocks may be to blame: it is trusted for now. */
 export function findingOfAnswers(method: string, error: RpcError, good: number): Finding {
 	const found: Finding =
 		error.kind === 'unsettled' ? { ability: 'wrong', why: error.message } : findingOf(method, error)

@@ -136,10 +136,7 @@ function wrong(why: string): Finding {
 
 type Findings = Readonly<Record<keyof Capabilities['methods'], Finding>>
 
-/**
- * Best first. trace_filter counts only if it was checked, and with trace_transaction to check its hits. Without blocks
- * to check it by, trace_block is better, because its answers prove themselves.
- */
+/** Best first. trace_filter counts only if checked, with trace_transaction; else trace_block, which proves itself. */
 function sourcesOf({ trace_filter, trace_block, trace_transaction }: Findings, tracer: Tracer | null): SourceName[] {
 	const may = ({ ability }: Finding) => ability === 'yes' || ability === 'unknown'
 	const filter = may(trace_filter) && may(trace_transaction) ? (['trace_filter'] as const) : []

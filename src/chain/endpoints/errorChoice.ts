@@ -2,10 +2,7 @@
 
 import { RpcError, type RpcErrorKind } from '../../errors.js'
 
-/**
- * Errors that may pass by themselves come before those that an operator must fix: while one endpoint may come back, a
- * retry is right. A timeout is first because the caller can react to it and ask for less.
- */
+/** First what may pass by itself, then what an operator must fix. A timeout is first: the caller can ask for less. */
 const order: readonly RpcErrorKind[] = [
 	'timeout',
 	'rate',

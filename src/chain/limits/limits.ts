@@ -10,10 +10,7 @@ import { createSpeed, type Speed, type SpeedOptions } from './speed.js'
 export interface Limits {
 	/** Requests under way, and calls a second. */
 	readonly speed: Speed
-	/**
-	 * A deadline for this endpoint, where `usualMs` is that for others: longer by as much as its quickest answer took
-	 * longer than 500 ms, at most 8 times, and at most 30 s.
-	 */
+	/** A deadline: longer by as much as the quickest answer took beyond 500 ms, at most 8 times, and at most 30 s. */
 	allowance(usualMs: number): number
 	/** Notes how long an answer took. */
 	noteAnswer(tookMs: number): void

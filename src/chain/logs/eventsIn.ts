@@ -1,7 +1,4 @@
-/**
- * The token transfers in transactions, and what their logs tell of who rules contracts; in time slices, because an
- * attacker can fill a block with thousands of them.
- */
+/** Token transfers, and who rules contracts, from logs; in time slices: an attacker can fill a block with thousands. */
 
 import { inSteps, isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { controlEventOf, isControlLog } from '../../core/events/controlLogs.js'

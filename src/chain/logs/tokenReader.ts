@@ -134,10 +134,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		}
 	}
 
-	/**
-	 * Without token transfers, most headers rule out every wanted log: those blocks are not read. A private network
-	 * reads all blocks, since a choice of blocks would tell the provider of contracts.
-	 */
+	/** Most headers rule out every wanted log: skipped, but not on a private network, where the choice would tell. */
 	async function readPossible(
 		rpc: Rpc,
 		headers: readonly Header[],

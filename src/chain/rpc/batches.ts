@@ -1,7 +1,4 @@
-/**
- * Sends many calls in as few HTTP requests as the endpoint accepts: a refused batch is sent again in smaller ones, and
- * of an answered batch only the failed calls are sent again.
- */
+/** Sends calls in few HTTP requests: a refused batch again in smaller ones, of an answered one only what failed. */
 
 import { cut } from '../../core/lists.js'
 import { RpcError } from '../../errors.js'
@@ -210,10 +207,7 @@ function createSizeTrial<Call>(
 	}
 }
 
-/**
- * How long to retry here before another endpoint is tried. After a rate limit a short wait costs less than a new start
- * elsewhere; if the endpoint asks for a longer pause, it is left at once.
- */
+/** How long to retry here before another endpoint is tried: briefly after a rate limit, not for a longer pause. */
 function mostMs({ kind, facts: { retryAfterMs = 0 } }: RpcError, { withinMs }: RetryPolicy): number {
 	if (kind !== 'rate') return withinMs
 	return retryAfterMs > withinMs ? -1 : Math.max(withinMs, defaultRetryPolicy.withinMs)

@@ -1,7 +1,4 @@
-/**
- * The body of an answer: small ones are kept as text, larger ones parsed while they arrive, so that they take no more
- * memory than the kept parts.
- */
+/** The body of an answer: a small one is kept as text, a larger one parsed while it arrives, to save memory. */
 
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { createJsonStream, type JsonStream } from '../stream/jsonStream.js'

@@ -19,10 +19,7 @@ const firstWaitMs = 10
 const secondWaitMs = 100
 const longestWaitMs = 2_000
 
-/**
- * Milliseconds to wait before the retry; null: no retry. `tried`: attempts so far; `random` from 0, inclusive, to 1,
- * exclusive. A rate limit returns 0: the endpoint's speed control makes it wait.
- */
+/** Null: no retry. `tried`: attempts so far; `random` in [0, 1). A rate limit returns 0: the speed control waits. */
 export function retryInMs(error: RpcError, tried: number, { tries }: RetryPolicy, random: number): number | null {
 	if (tried >= triesFor(error, tries)) return null
 	if (error.kind === 'rate') return 0

@@ -25,10 +25,7 @@ export interface BalanceStrategy {
 }
 
 export interface BalanceReader {
-	/**
-	 * Throws RpcError: `no-data` where this endpoint does not have that state or gives it wrong; errors of the connection
-	 * as they are. None of this means that the endpoint is bad for other requests.
-	 */
+	/** Throws RpcError: `no-data` where the endpoint lacks that state or gives it wrong; it may be good otherwise. */
 	read(rpc: Rpc, addresses: readonly Address[], block: BlockRef, signal: AbortSignal): Promise<Balances>
 	/** Null before it was learnt. */
 	strategyOf(rpc: Rpc): BalanceStrategy | null

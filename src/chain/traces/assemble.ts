@@ -102,10 +102,7 @@ export async function groupRows(rows: readonly Row[]): Promise<readonly RowGroup
 	return Array.from(groups.values(), ({ group }) => group)
 }
 
-/**
- * Identifies the same row in two answers. Null where nothing can: two uncles of one miner pay two rewards that look
- * alike, while a block has only one block reward for each author.
- */
+/** Identifies a row in two answers. Null where nothing can: two uncles of one miner may pay equal rewards. */
 export function rowKey(row: Row): string | null {
 	const place = placeKey(row)
 	return place === null ? null : `${row.blockHash}:${row.txHash}:${place}`

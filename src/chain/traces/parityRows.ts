@@ -150,10 +150,7 @@ function readFrame(row: RawRow, index: number, reading: Reading): PlacelessFrame
 	}
 }
 
-/**
- * Payer and payee, by one rule for all nodes: call from/to, creation from/created, self-destruct address/heir, reward
- * author. A failed creation created nothing, whatever `result` says.
- */
+/** By one rule for all nodes: from/to, creator/created, address/heir, author. A failed creation created nothing. */
 function partiesOf({ raw, action, type }: RawRow): { from: Address | null; to: Address | null } {
 	switch (type) {
 		case 'create':

@@ -18,10 +18,7 @@ export interface ReadRows<T extends Placed> extends Sequence<T> {
 	readonly frames: Sequence<PlacelessFrame>
 }
 
-/**
- * Reads the rows at `places` (default: all), in time slices. An ordinary list is read now and its rows released. A
- * packed list takes so much less memory that its rows are made anew each time.
- */
+/** Reads the rows at `places` (default: all), in slices. Rows of a packed list are made anew each time. */
 export async function readInTurns<T extends Placed>(
 	rows: Rows,
 	read: Read<T>,

@@ -163,10 +163,7 @@ export interface Header extends Block {
 
 const FULL_BLOOM = `0x${'f'.repeat(512)}`
 
-/**
- * The bloom of a block or a receipt; null where it says nothing: it is missing, is not of 256 bytes, or has every bit
- * set.
- */
+/** The bloom of a block or receipt; null where it says nothing: missing, not of 256 bytes, or with every bit set. */
 export function bloomIn({ logsBloom }: Json): Hex | null {
 	const bloom = hexBytes(logsBloom, 256)
 	return bloom === FULL_BLOOM ? null : bloom
@@ -226,10 +223,7 @@ export function readWithdrawals(block: Json, reading: Reading): readonly Withdra
 	})
 }
 
-/**
- * Whether a block lists no transactions, although its gas or its root says that there are some, or nothing says that
- * there are none. Some nodes write `null` for an empty list.
- */
+/** Whether gas or a root says that there are transactions, or nothing says that there are none, and none is listed. */
 export function lacksTransactions({ transactions, transactionsRoot, gasUsed }: Json): boolean {
 	if (Array.isArray(transactions) && transactions.length > 0) return false
 	const [root, gas] = [rootOf(transactionsRoot), quantity(gasUsed)]

@@ -83,10 +83,7 @@ function isBehind({ place }: ControlSeen, one: ControlSeen): boolean {
 	return one.place !== place && place !== null && placeOf(place).through !== null && !one.place?.includes(' ')
 }
 
-/**
- * A slot and a function that tell the same are one change. Where two places of one name changed otherwise, the second
- * is reported as a value of its own.
- */
+/** A slot and a function that tell the same are one change; otherwise the second is a value of its own. */
 function oneForEach(seen: readonly (ControlSeen & { readonly named: Named })[]): readonly ControlSeen[] {
 	const byWhat = new Map<string, ControlSeen>()
 	const slotsFirst = [...seen.filter(({ slot }) => slot !== null), ...seen.filter(({ slot }) => slot === null)]

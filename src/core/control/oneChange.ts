@@ -92,10 +92,7 @@ export interface Denied {
 	readonly current: string | null
 }
 
-/**
- * The announced events that storage denies. Only the last event of a value is compared, and only with a place that is
- * known to be in use: others may belong to code that does not use them.
- */
+/** The announced events that storage denies: of a value the last, and only where its place is known to be in use. */
 export function deniedEvents(
 	{ watch, before, now, span }: ReadValues,
 	announcements: ReadonlyMap<string, Announcement>,
@@ -125,10 +122,7 @@ export function deniedEvents(
 	return denied
 }
 
-/**
- * The slot of a standard is in use if it held a value. What a function answers may be another thing than the event
- * means, unless the event names the value before.
- */
+/** In use: a slot that held a value; a function only if the event names the value before, as it may mean another. */
 function isLive({ slot }: Named, namesPrevious: boolean, previous: string | null): boolean {
 	return (slot !== null || namesPrevious) && previous !== null && previous !== '0'
 }

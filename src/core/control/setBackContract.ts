@@ -3,10 +3,7 @@
 import type { Contract, ContractUndo } from '../../model/contract.js'
 import type { Address, Hex } from '../../model/glossary.js'
 
-/**
- * The contracts to write when the blocks above `back` leave the chain: what changed in them holds its earlier value
- * again. Null: it was first looked at above `back`, and is looked at anew.
- */
+/** What to write when the blocks above `back` leave the chain. Null: first looked at above it, and looked at anew. */
 export function contractsBack(
 	contracts: ReadonlyMap<Address, Contract>,
 	back: bigint,

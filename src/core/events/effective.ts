@@ -60,10 +60,7 @@ export function mayCount(frame: Omit<Frame, 'traceAddress'>): boolean {
 	return reason === 'moved' || reason === 'created'
 }
 
-/**
- * A self-destruct that names neither heir nor amount: some clients print one that moved coins like this. Which of
- * the two it is, only balances or another trace show.
- */
+/** A self-destruct without heir and amount: some clients print one that moved coins so; only balances tell which. */
 export function isBlankEnd({ type, error, valueWei, to }: Omit<Frame, 'traceAddress'>): boolean {
 	return type === 'suicide' && error === null && valueWei === 0n && (to === null || to === NO_ADDRESS)
 }

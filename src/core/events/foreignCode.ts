@@ -30,10 +30,7 @@ export interface CodeKnowledge {
 	learnt(contract: Address): readonly LearntCode[]
 }
 
-/**
- * `place`, `constant`: ordinary code. `library`: a known one. `forwarded`: what a proxy forwards to. `caller`: chosen
- * by the caller. `pair`: everything else.
- */
+/** `place`, `constant`: ordinary. `library`: known. `forwarded`: by a proxy. `caller`: by its choice. `pair`: others. */
 export type CodeRule = 'place' | 'constant' | 'library' | 'forwarded' | 'caller' | 'pair'
 
 export interface JudgedCode extends BorrowedCode {
@@ -47,10 +44,7 @@ export interface JudgedCode extends BorrowedCode {
 	readonly learns: LearntCode | null
 }
 
-/**
- * Addresses whose code `judgeCode` needs: first those of the first code of each contract, then those of code that the
- * caller chose, since a stranger can name thousands of others after them.
- */
+/** First those of the first code of each contract, then those that the caller chose: a stranger can name thousands. */
 export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): ReadonlySet<Address> {
 	const ranks: [Address[], Address[], Address[]] = [[], [], []]
 	const seen = new Set<Address>()

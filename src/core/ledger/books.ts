@@ -217,10 +217,7 @@ function* beyond(books: ReadonlyMap<Address, Book>, block: bigint): Iterable<Add
 	for (const [address, book] of books) if (book.block > block || book.movedWei !== 0n) yield address
 }
 
-/**
- * Adds the movements of a gap that could now be read to the books closed before it. Books closed after it already
- * contain the difference, which was announced as unexplained.
- */
+/** Adds what a gap moved to the books closed before it; later ones contain it, and it was announced as unexplained. */
 export function withGap({ books, gaps }: NetworkState, part: Part): ReadonlyMap<Address, Book> {
 	const changed = new Map<Address, Book>()
 	for (const [number, moved] of movementsOf(part.transactions, books)) {

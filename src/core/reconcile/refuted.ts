@@ -1,7 +1,4 @@
-/**
- * Determines which announcements a reading refutes. If a reading explains the balance of a watch and the announced
- * reading does not, it proves what the block moved for that watch. Pure.
- */
+/** Which announcements a reading refutes, since it explains the balance of a watch and the announced one does not. */
 
 import type { SeenEvent } from '../../kinds/list.js'
 import type { Witness } from '../../model/books.js'
@@ -75,10 +72,7 @@ function names({ id, alerts: [first] }: Announcement, address: Address): boolean
 	return addressOfId(id) === address || from?.toLowerCase() === address || to?.toLowerCase() === address
 }
 
-/**
- * The difference with these announcements retracted while their block stands. Those not yet announced are not sent at
- * all, but stored as retracted, so that no later look at the same block announces them.
- */
+/** With these retracted while their block stands; those not yet announced are stored as retracted, never sent. */
 export function withRefuted(difference: Difference, refuted: readonly Announcement[]): Difference {
 	if (refuted.length === 0) return difference
 	const ids = new Set(refuted.map(({ id }) => id))

@@ -176,10 +176,7 @@ interface Asked {
 	readonly code: CodeAudit
 }
 
-/**
- * All facets of a diamond, also of one behind a proxy: as they were before the block when the first of them runs; as
- * they are after it when an alert said that they changed.
- */
+/** All facets of a diamond, behind a proxy too: before the block, or after it when an alert said that they changed. */
 async function facetsOf(
 	judged: readonly JudgedCode[],
 	{ block, codes, state, code }: Asked,

@@ -3,10 +3,7 @@ import { isAnnounced } from '../../core/reconcile/reconcile.js'
 import type { Delegation } from '../../kinds/delegation.js'
 import type { Announcement } from '../../model/state.js'
 
-/**
- * Whether a delegation is not announced under another id: once found by what was signed, and once, without an
- * authorisation, by the code alone. `after`: the last block before the range in which it was found.
- */
+/** Not announced under the other id: by what was signed, or by the code. `after`: the block before its range. */
 export function notAnnounced(
 	{ address, authorised, delegate, block }: Delegation,
 	after: bigint,

@@ -47,10 +47,7 @@ async function audit(session: PollSession, ports: PollPorts, signal: AbortSignal
 	if (failure !== null) throw failure
 }
 
-/**
- * Takes in what was handed over so far, if it is much and too far from the head for a proof: no endpoint is asked. A
- * catch-up is thus read once, whenever the program is stopped.
- */
+/** Takes in what is too far from the head for a proof, if it is much: a catch-up is thus read only once. */
 export async function takeEarly(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {
 	const { follower, queue } = ports.audit
 	if (!isFull(queue.handed) || queue.handed.some((one) => isProvable(one, ports))) return

@@ -143,10 +143,7 @@ export async function withProof(
 	const sight = { span: part.span, present: new Map(), judges: () => false, proves: true, alerts } as const
 	return await inSteps(reconcile(announcements, sight, noAnswers, withRefuted(difference, refuted)))
 
-	/**
-	 * Below the remembered blocks it is not known any more what was announced: what the ordinary reading of the block
-	 * shows was announced when it was scanned.
-	 */
+	/** Below the remembered blocks announcements are not known: what the ordinary reading shows was announced. */
 	async function forgottenIds(): Promise<ReadonlySet<string>> {
 		const ids = new Set<string>()
 		if (part.span.to > state.settled.number - rememberedBlocks || seen.news.length === 0) return ids

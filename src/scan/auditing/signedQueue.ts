@@ -19,10 +19,7 @@ import { notAnnounced } from './delegationsAnnounced.js'
 
 /** A block is left out, and reported as not covered, after this many polls failed at it. */
 const MOST_TRIES = 5
-/**
- * With more blocks waiting, one failure is enough: where every block fails, more would come than are left out, and
- * `once` forgets the failures of the runs before.
- */
+/** With more waiting, one failure is enough: more would come than are left out, and `once` forgets failures. */
 const MOST_WAITING = 32
 /** Time limit for one poll. */
 const MOST_MS = 8_000

@@ -8,10 +8,7 @@ import { bloomIn, type Header, malformed, type Reading, unsettled } from '../../
 import { bloomOf } from './bloom.js'
 import { isSame, type Log, readLogReceipt } from './wireLogs.js'
 
-/**
- * The whole transactions that hold the given logs, each by its receipt, which must have the given logs and those that
- * its bloom names. Throws RpcError.
- */
+/** The transactions of the logs, by receipts that have these logs and all that their bloom names. Throws RpcError. */
 export async function readHitReceipts(
 	rpc: Rpc,
 	found: readonly Log[],
