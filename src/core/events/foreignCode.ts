@@ -30,7 +30,7 @@ export interface CodeKnowledge {
 	learnt(contract: Address): readonly LearntCode[]
 }
 
-/** `place`, `constant`: ordinary. `library`: known. `forwarded`: by a proxy. `caller`: by its choice. `pair`: others. */
+/** `place`, `constant`: ordinary. `library`: known. `forwarded`: by a proxy. `caller`: its choice. `pair`: others. */
 export type CodeRule = 'place' | 'constant' | 'library' | 'forwarded' | 'caller' | 'pair'
 
 export interface JudgedCode extends BorrowedCode {
