@@ -3,12 +3,19 @@ import { expect, test } from 'vitest'
 import { bloomOf, type Json, type OddChain } from '../support/oddChain.js'
 import { startOddSite } from './site.js'
 
-/** What is changed in each header, and in each receipt. */
-function edited(header: (block: Json) => Json, receipt: (one: Json) => Json = (one) => one): OddChain['edit'] {
+const same = (one: Json) => one
+
+/** What is changed in each header, in each receipt, in the receipts of a block and in its traces. */
+function edited(
+	header: (block: Json) => Json,
+	receipt: (one: Json) => Json = same,
+	{ receipts = (all: Json[]): unknown => all, traces = (all: Json[]): unknown => all } = {},
+): OddChain['edit'] {
 	return (method, _params, result) => {
 		if (result === null || result === undefined) return result
 		if (method === 'eth_getBlockByNumber') return header(result as Json)
-		if (method === 'eth_getBlockReceipts') return (result as Json[]).map(receipt)
+		if (method === 'eth_getBlockReceipts') return receipts((result as Json[]).map(receipt))
+		if (method === 'debug_traceBlockByNumber') return traces(result as Json[])
 		return method === 'eth_getTransactionReceipt' ? receipt(result as Json) : result
 	}
 }
@@ -68,9 +75,21 @@ const odd: Readonly<Record<string, (block: Json) => Json>> = {
 		timestamp: Number(block.timestamp),
 		gasUsed: String(Number(block.gasUsed)),
 	}),
+	'a timestamp in milliseconds': (block) => ({ ...block, timestamp: Number(block.timestamp) * 1_000 }),
+	'a timestamp in nanoseconds': (block) => ({
+		...block,
+		timestamp: `0x${(BigInt(String(block.timestamp)) * 10n ** 9n).toString(16)}`,
+	}),
 }
 
-test('headers with odd lists, null from the first start: each payment is announced', async () => {
+const oddTraces: Readonly<Record<string, (all: Json[]) => unknown>> = {
+	'an empty error beside each result': (all) => all.map((one) => ({ ...one, error: '' })),
+	'entries that are null': (all) => [null, ...all, null],
+	'an entry of another block': (all) => [...all, ...all.map((one) => ({ ...one, txHash: `0x${'7a'.repeat(32)}` }))],
+	'each entry twice': (all) => [...all, ...all],
+}
+
+test('headers with odd fields, null lists from the first start, and odd traces: each payment is announced', async () => {
 	const all = new Set<string>()
 	const { chain, tells } = await start((one) => {
 		one.edit = edited(odd['null lists on empty blocks'] as (block: Json) => Json)
@@ -85,6 +104,10 @@ test('headers with odd lists, null from the first start: each payment is announc
 		chain.edit = edited(header)
 		await pays(name)
 	}
+	for (const [name, traces] of Object.entries(oddTraces)) {
+		chain.edit = edited(same, same, { traces })
+		await pays(name)
+	}
 	// Without receipts of blocks, the list is taken from the trace.
 	const hollow = edited((block) => ({ ...block, transactions: [] }))
 	chain.edit = (method, params, result) =>
@@ -97,6 +120,9 @@ const zero = `0x${'00'.repeat(256)}`
 const stray = bloomOf([`0x${'d4'.repeat(20)}`])
 const or = (one: string) => `0x${(BigInt(one) | BigInt(stray)).toString(16).padStart(512, '0')}`
 
+/** Of receipts of blocks: what they lack is given by hash. */
+const lacking: readonly ((all: Json[]) => unknown)[] = [() => null, () => [], (all) => all.map(() => null)]
+
 const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json) => Json]>> = {
 	'a wrong length': [(one) => ({ ...one, logsBloom: '0x00' }), ({ logsBloom: _, ...one }) => one],
 	null: [
@@ -108,10 +134,14 @@ const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json)
 	'bits of no log': [(one) => ({ ...one, logsBloom: or(String(one.logsBloom)) }), (one) => one],
 }
 
-test('blooms that fit no logs: coins and tokens are announced, and status says that logs are not proved', async () => {
+test('receipts that only their hashes give, then blooms that fit no logs: coins and tokens are announced, and status says that logs are not proved', async () => {
 	const { chain, tells, site } = await start(() => {}, { kinds: 'transfer, token' })
-	for (const [header, receipt] of Object.values(blooms)) {
-		chain.edit = edited(header, receipt)
+	const edits = [
+		...lacking.map((receipts) => edited(same, same, { receipts })),
+		...Object.values(blooms).map(([header, receipt]) => edited(header, receipt)),
+	]
+	for (const edit of edits) {
+		chain.edit = edit
 		const coins = chain.mine({})
 		const tokens = chain.mine({ tokens: true })
 		await tells(`transfer ${coins}`, `transfer ${tokens}`, `token ${tokens}`)

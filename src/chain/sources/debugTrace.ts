@@ -137,13 +137,13 @@ export async function readDebugBlock(raw: unknown, block: Header, reading: Debug
 	const isPlaced = entries.length === block.txHashes.length
 	const traces = new Map<Hash, Tree>()
 	const refusals = new Map<Hash, RpcError>()
-	let foreign = 0
+	let [foreign, unnamed] = [0, 0]
 	for (let index = 0; index < entries.length; index++) {
 		const entry = entries.at(index)
 		const txHash = hashOf(entry) ?? (isPlaced ? block.txHashes[index] : undefined)
 		if (txHash === undefined) {
-			const count = block.txHashes.length
-			throw unsettled(reading, `${entries.length} traces came for the ${count} transactions of ${block.number}`)
+			unnamed++
+			continue
 		}
 		if (!listed.has(txHash)) {
 			foreign++
@@ -158,6 +158,12 @@ export async function readDebugBlock(raw: unknown, block: Header, reading: Debug
 			refusals.set(txHash, misread(thrown, reading))
 		}
 	}
+	// Where others are named, an entry without a hash is of no transaction of this block.
+	if (unnamed > 0 && unnamed + foreign === entries.length) {
+		const count = block.txHashes.length
+		throw unsettled(reading, `${entries.length} traces came for the ${count} transactions of ${block.number}`)
+	}
+	foreign += unnamed
 	if (foreign > 0) reading.onForeign?.(block.number, foreign)
 	const missing = block.txHashes.filter((txHash) => !traces.has(txHash))
 	return {
@@ -176,7 +182,9 @@ function openEntry(entry: unknown, index: number, reading: DebugReading): unknow
 	if (rowsIn(entry) !== null) return entry
 	if (!isObject(entry)) throw malformed(reading, `trace ${index} is not an object`)
 	const isBare = typeof entry.type === 'string'
-	if (!isBare && entry.error !== undefined && entry.error !== null) throw untraced(entry.error, index, reading)
+	// Some write an empty error beside a result.
+	if (!isBare && entry.error !== undefined && entry.error !== null && entry.error !== '')
+		throw untraced(entry.error, index, reading)
 	const trace = isBare ? entry : entry.result
 	if (trace === undefined || trace === null) throw malformed(reading, `trace ${index} has no result`)
 	return trace

@@ -171,6 +171,17 @@ export function bloomIn({ logsBloom }: Json): Hex | null {
 
 /** Later timestamps have no ISO 8601 form with four digits, and beyond the year 275760 no date at all. */
 const LAST_SECOND = 253_402_300_799n
+/** Units of a second: some chains write timestamps in milli-, micro- or nanoseconds (Quorum with Raft). */
+const UNITS = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
+
+/** Null where there is none. Throws if no unit makes a date of it. */
+function timestampIn(raw: unknown, reading: Reading): bigint | null {
+	const written = quantity(raw)
+	if (written === null) return null
+	const unit = UNITS.find((one) => written / one <= LAST_SECOND)
+	if (unit === undefined) throw malformed(reading, 'a block has a timestamp after the year 9999')
+	return written / unit
+}
 
 /** Reads the answer to `eth_getBlockByNumber(…, false)`; null where the node has no such block. */
 export function readBlock(raw: unknown, reading: Reading): Header | null {
@@ -179,13 +190,12 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	const number = quantity(raw.number)
 	const blockHash = hash(raw.hash)
 	const parentHash = hash(raw.parentHash)
-	const timestampS = quantity(raw.timestamp)
+	const timestampS = timestampIn(raw.timestamp, reading)
 	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
 		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
 	}
 	if (number > BigInt(Number.MAX_SAFE_INTEGER))
 		throw malformed(reading, 'a block has a number that no chain has reached')
-	if (timestampS > LAST_SECOND) throw malformed(reading, 'a block has a timestamp after the year 9999')
 	const txHashes = readTxHashes(raw, reading)
 	const withdrawals = readWithdrawals(raw, reading)
 	const [accessListHash, author] = [hash(raw.blockAccessListHash), address(raw.miner)]

@@ -5,7 +5,7 @@ import type { Log as Logger } from '../../../model/ports.js'
 import { askAll } from '../../blocks/batchedCalls.js'
 import { receiptCall } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import { type Header, hexOf, malformed, type Reading, unsettled } from '../../wire/wire.js'
+import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../../wire/wire.js'
 import { bloomOf } from './bloom.js'
 import { createReceiptProof, type ReceiptProof } from './receiptProof.js'
 import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
@@ -86,7 +86,7 @@ export function createWholeBlocks({
 		const reading: Reading = { endpoint: rpc.endpoint, method }
 		const raw =
 			method === 'eth_getBlockReceipts'
-				? await rpc.call(method, [hexOf(block.number)], signal)
+				? await completed(rpc, block, await rpc.call(method, [hexOf(block.number)], signal), signal)
 				: await askAll(rpc, block.txHashes.map(receiptCall), signal)
 		// The node has the header and not yet the receipts.
 		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
@@ -134,6 +134,18 @@ export function createWholeBlocks({
 			return blocks
 		},
 	}
+}
+
+/** With the receipts that a node gives by hash only. One is asked for first: most often they are not there yet. */
+async function completed(rpc: Rpc, block: Header, raw: unknown, signal: AbortSignal): Promise<unknown> {
+	if (raw !== null && !Array.isArray(raw)) return raw
+	const given = ((raw ?? []) as readonly unknown[]).filter((one) => one !== null)
+	const named = new Set(given.map((one) => (isObject(one) ? hash(one.transactionHash) : null)))
+	const [first, ...others] = block.txHashes.filter((txHash) => !named.has(txHash))
+	if (first === undefined) return given
+	const one = await rpc.call('eth_getTransactionReceipt', [first], signal)
+	if (one === null) return raw
+	return [...given, one, ...(await askAll(rpc, others.map(receiptCall), signal))]
 }
 
 /** One receipt for each transaction of the header, in its order. */
