@@ -78,7 +78,7 @@ const odd: Readonly<Record<string, (block: Json) => Json>> = {
 	'a timestamp in milliseconds': (block) => ({ ...block, timestamp: Number(block.timestamp) * 1_000 }),
 	'a timestamp in nanoseconds': (block) => ({
 		...block,
-		timestamp: `0x${(BigInt(String(block.timestamp)) * 10n ** 9n).toString(16)}`,
+		timestamp: String(BigInt(String(block.timestamp)) * 10n ** 9n),
 	}),
 }
 
@@ -134,7 +134,7 @@ const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json)
 	'bits of no log': [(one) => ({ ...one, logsBloom: or(String(one.logsBloom)) }), (one) => one],
 }
 
-test('receipts that only their hashes give, then blooms that fit no logs: coins and tokens are announced, and status says that logs are not proved', async () => {
+test('receipts given by hash only, blooms that fit no logs: coins and tokens are announced, logs are not proved', async () => {
 	const { chain, tells, site } = await start(() => {}, { kinds: 'transfer, token' })
 	const edits = [
 		...lacking.map((receipts) => edited(same, same, { receipts })),
