@@ -2,8 +2,9 @@
  * The room writes the state as JSON and reads it. This file: the one way in which lines of the journal and snapshots
  * hold what JSON has no form for. A bigint is text, `"5n"`; text of that form is written with a `'` before it. A map is
  * `{"$map":[[key,value],…]}`, or `{"$table":[[field,…],[key,value,…],…]}` where its values are objects with the same
- * fields, a set `{"$set":[…]}`, and a field that is undefined `{"$undefined":true}`: without it, a field that a spread
- * sets to undefined would be absent after a restart.
+ * fields: a field is its name, or `[name,value]` where that is the value of all. A set is `{"$set":[…]}`, and a field
+ * that is undefined `{"$undefined":true}`: without it, a field that a spread sets to undefined would be absent after a
+ * restart.
  */
 
 const TAGS = ['$map', '$table', '$set', '$undefined', '$object']
@@ -26,9 +27,11 @@ export function encoded(value: unknown): unknown {
 
 function encodedMap(map: ReadonlyMap<unknown, unknown>): unknown {
 	const fields = map.size < 2 ? null : fieldsOf(map.values())
-	const row = (one: unknown) => (fields ? fields.map((name) => encoded((one as Entries)[name])) : [encoded(one)])
-	const rows = Array.from(map, ([key, one]) => [encoded(key), ...row(one)])
-	return fields === null ? { $map: rows } : { $table: [fields, ...rows] }
+	if (fields === null) return { $map: Array.from(map, ([key, one]) => [encoded(key), encoded(one)]) }
+	const rows = Array.from(map, ([key, one]) => [encoded(key), ...fields.map((name) => encoded((one as Entries)[name]))])
+	const isShared = fields.map((_, at) => rows.every((row) => row[at + 1] === rows[0]?.[at + 1]))
+	const heads = fields.map((name, at) => (isShared[at] ? [name, rows[0]?.[at + 1]] : name))
+	return { $table: [heads, ...rows.map((row) => row.filter((_, at) => at === 0 || !isShared[at - 1]))] }
 }
 
 /** Null: these are not plain objects with the same fields. */
@@ -43,10 +46,14 @@ function fieldsOf(values: Iterable<unknown>): readonly string[] | null {
 	return fields
 }
 
-function decodedTable([fields, ...rows]: readonly [string[], ...unknown[][]]): Map<unknown, unknown> {
+type Table = readonly [(string | [string, unknown])[], ...unknown[][]]
+
+function decodedTable([fields, ...rows]: Table): Map<unknown, unknown> {
+	const heads = fields.map((field) => (typeof field === 'string' ? field : ([field[0], decoded(field[1])] as const)))
 	const made = rows.map((row): [unknown, unknown] => {
 		const [key, ...values] = decodeItems(row)
-		return [key, Object.fromEntries(fields.map((name, at) => [name, values[at]]))]
+		let at = 0
+		return [key, Object.fromEntries(heads.map((field) => (typeof field === 'string' ? [field, values[at++]] : field)))]
 	})
 	return new Map(made)
 }
@@ -63,7 +70,7 @@ export function decoded(json: unknown): unknown {
 		case '$map':
 			return new Map(decodeItems((json as { $map: [unknown, unknown][] }).$map) as [unknown, unknown][])
 		case '$table':
-			return decodedTable((json as { $table: [string[], ...unknown[][]] }).$table)
+			return decodedTable((json as { $table: Table }).$table)
 		case '$set':
 			return new Set(decodeItems((json as { $set: unknown[] }).$set))
 		case '$undefined':

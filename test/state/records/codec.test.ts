@@ -25,12 +25,12 @@ describe('a value', () => {
 		[
 			'a map of objects with the same fields',
 			new Map([
-				['a', { at: 1n, by: undefined }],
-				['b', { at: 2n, by: undefined }],
+				['a', { of: 7n, at: 1n, by: undefined }],
+				['b', { of: 7n, at: 2n, by: undefined }],
 			]),
 			{
 				$table: [
-					['at', 'by'],
+					[['of', '7n'], 'at', 'by'],
 					['a', '1n', { $undefined: true }],
 					['b', '2n', { $undefined: true }],
 				],
@@ -65,7 +65,13 @@ describe('a value', () => {
 				fc.array(fc.tuple(tie('value'), tie('value')), { maxLength: 3 }).map((pairs) => new Map(pairs)),
 				fc.array(tie('value'), { maxLength: 3 }).map((items) => new Set(items)),
 				fc
-					.array(fc.record({ a: tie('value'), $map: tie('value') }, { noNullPrototype: true }), { maxLength: 3 })
+					.array(
+						fc.record(
+							{ a: tie('value'), $map: tie('value'), '5n': fc.constantFrom(null, 1n) },
+							{ noNullPrototype: true },
+						),
+						{ maxLength: 3 },
+					)
 					.map((rows) => new Map(rows.map((row, at) => [at, row]))),
 			),
 		}))
