@@ -43,7 +43,7 @@ const STRATEGIES: readonly BalanceStrategy[] = [
 /** One more address for the probe: with two addresses, a wrong order shows. */
 const PROBE_ADDRESS: Address = '0x0000000000000000000000000000000000000001'
 
-export function createBalanceReader({ log }: { readonly log: Log }): BalanceReader {
+export function createBalanceReader({ log }: { readonly log?: Log } = {}): BalanceReader {
 	const strategies = new WeakMap<Rpc, BalanceStrategy>()
 
 	/** Tries all ways in one request and compares the results. */
@@ -60,7 +60,7 @@ export function createBalanceReader({ log }: { readonly log: Log }): BalanceRead
 		const best = STRATEGIES.find((_strategy, index) => truth != null && isSame(found[index], truth))
 		if (best === undefined) throw unable(rpc, block, answers)
 		strategies.set(rpc, best)
-		log.debug({ endpoint: rpc.endpoint, ...best }, 'balances can be asked here')
+		log?.debug({ endpoint: rpc.endpoint, ...best }, 'balances can be asked here')
 		return best
 	}
 

@@ -148,7 +148,7 @@ export function createCodeReader({ endpoints }: { readonly endpoints: Pick<Endpo
 		async changedBy(txHash, address, signal) {
 			try {
 				const job = mild((rpc, until) => readChanges(gathered(rpc), txHash, address, until))
-				return await endpoints.use(job, signalWithin(CHANGES_MS, signal))
+				return (await endpoints.use(job, signalWithin(CHANGES_MS, signal))).slots
 			} catch {
 				signal.throwIfAborted()
 				return null
@@ -188,21 +188,23 @@ function constantsIn(code: Hex): ReadonlySet<Address> {
 	return found
 }
 
-async function readChanges(
+/** What a transaction changed in the storage of an address, and which tracer says so. Throws RpcError if none does. */
+export async function readChanges(
 	rpc: Rpc,
 	txHash: Hash,
 	address: Address,
 	signal: AbortSignal,
-): Promise<readonly SlotChange[]> {
+): Promise<{ readonly by: 'prestateTracer' | 'trace_replayTransaction'; readonly slots: readonly SlotChange[] }> {
 	const asDiff = { tracer: 'prestateTracer', tracerConfig: { diffMode: true } }
 	try {
 		const call = { method: 'debug_traceTransaction', params: [txHash, asDiff], isWhole: true } as const
 		const [raw] = await askAll(rpc, [call], signal)
-		return changesIn(storageOf(raw, 'pre', address), storageOf(raw, 'post', address))
+		return { by: 'prestateTracer', slots: changesIn(storageOf(raw, 'pre', address), storageOf(raw, 'post', address)) }
 	} catch (error) {
 		if (!(error instanceof RpcError)) throw error
-		const raw = await rpc.call('trace_replayTransaction', [txHash, ['stateDiff']], signal)
-		return stateDiffIn(raw, address, { endpoint: rpc.endpoint, method: 'trace_replayTransaction' })
+		const method = 'trace_replayTransaction'
+		const raw = await rpc.call(method, [txHash, ['stateDiff']], signal)
+		return { by: method, slots: stateDiffIn(raw, address, { endpoint: rpc.endpoint, method }) }
 	}
 }
 

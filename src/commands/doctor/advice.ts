@@ -2,7 +2,6 @@
 
 import type { Capabilities } from '../../chain/capabilities/capabilities.js'
 import { arbitrumMisses, isArbitrum } from '../../core/chains.js'
-import type { StateReport } from './endpointState.js'
 
 export interface Expected {
 	readonly chainId: number
@@ -12,8 +11,8 @@ export interface Expected {
 	readonly source: string | null
 	/** Whether the endpoint can be used, as far as tested. */
 	readonly isAble: boolean
-	readonly blooms: StateReport['blooms']
-	readonly nowMs: number
+	readonly blooms: 'plain' | 'extra bits' | 'not known'
+	readonly headAgeSeconds: number
 }
 
 /** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
@@ -41,10 +40,9 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: fix chain_id or the URL`,
 		)
 	}
-	const ageS = Math.round(expected.nowMs / 1000) - Number(found.head.timestampS)
-	if (ageS > 600) {
+	if (expected.headAgeSeconds > 600) {
 		advice.push(
-			`its newest block is ${roughDuration(ageS)} old: the node lags or the chain has stopped; ` +
+			`its newest block is ${roughDuration(expected.headAgeSeconds)} old: the node lags or the chain has stopped; ` +
 				'prefer another endpoint',
 		)
 	}

@@ -1,5 +1,6 @@
 /** The room asks endpoints what they can do, and prints a report. */
 
+import { Help } from 'commander'
 import { fitWords } from '../../base/text/outgoing.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
@@ -11,9 +12,8 @@ import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
-import { witnessInWords } from './advice.js'
-import { type EndpointReport, examineEndpoint } from './endpointReport.js'
-import { linesOf, type NetworkReport } from './reportLines.js'
+import { roughDuration, witnessInWords } from './advice.js'
+import { type EndpointReport, examineEndpoint } from './endpoint.js'
 
 export const doctor: Command = {
 	declare: (command) =>
@@ -40,7 +40,10 @@ Endpoints are shown by their host. Ends with 1 when a network has no endpoint th
 	},
 }
 
-async function examine(network: NetworkSettings, config: Config, signal: AbortSignal): Promise<NetworkReport> {
+/** One of the list `networks` of `doctor --json`. */
+type NetworkReport = Awaited<ReturnType<typeof examine>>
+
+async function examine(network: NetworkSettings, config: Config, signal: AbortSignal) {
 	const watches = watchesOn(config.watches, network.name).size
 	const contracts = contractsInWords(config.watches.rules, network)
 	const asked = {
@@ -57,9 +60,13 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		chainId: network.chainId,
 		private: network.isPrivate,
 		watches,
+		/** How it is proved that no token log is missing; null when no watch asks for tokens. */
 		logs: areTokensAsked(config.watches, network) ? logProofInWords({ ...network, endpoints: able }) : null,
+		/** What is proved of watched contracts; null when no watch asks for `control` or `code`. */
 		contracts,
+		/** What cannot be proved with only one endpoint; null when there are several, or none works. */
 		alone: witnessInWords(able),
+		/** Kinds that watches ask for and that this network cannot report, and what to do; null: none is known. */
 		untold: why === null ? null : unreportedInWords(config.watches.rules, network.name, why),
 		endpoints,
 	}
@@ -72,4 +79,103 @@ function noBooksAt({ keepsBooks }: NetworkSettings, endpoints: readonly Endpoint
 	if (keepsBooks) return asked.every(({ balances }) => balances === 'no') ? 'no balances' : null
 	if (asked.some(({ accessLists }) => accessLists === 'checked' || accessLists === 'not known')) return null
 	return asked.every(({ accessLists }) => accessLists === 'none') ? 'no lists' : 'lists not given'
+}
+
+/** Lines for a terminal. Untrusted text in them is not cleaned yet; the caller must do so. */
+function* linesOf(network: NetworkReport): Generator<string> {
+	const { chainId, watches, logs, contracts, alone, untold, endpoints } = network
+	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+	for (const report of endpoints) {
+		yield `  ${report.endpoint}`
+		for (const [name, value] of cellsOf(report, network.private)) yield* wrapped(name, value)
+	}
+	const proofs = { 'token logs': logs, contracts, 'not proved': alone, 'not reported': untold }
+	for (const [name, words] of Object.entries(proofs)) if (words !== null) yield* wrapped(name, words)
+	yield ''
+}
+
+function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
+	const advice = report.advice.map((words) => ['to do', words] as const)
+	if (report.error !== null) return [['failed', report.error], ...advice]
+	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
+	return [
+		['client', report.client ?? 'does not say'],
+		['chain id', report.chainId ?? 'does not say'],
+		['head', `${report.head}, ${roughDuration(report.headAgeSeconds)} old`],
+		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
+		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
+		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
+		['two lists', listsInWords[report.lists]],
+		['range limit', report.rangeLimit],
+		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
+		['source', report.source ?? 'none'],
+		['balances', balancesInWords[report.balances]],
+		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
+		...(report.contracts === null ? [] : contractCells(report.contracts)),
+		...report.reasons.map((words) => ['seen', words] as const),
+		...advice,
+	]
+}
+
+const listsInWords: Readonly<Record<EndpointReport['lists'], string>> = {
+	either: 'either (union)',
+	both: 'both (intersection)',
+	unknown: 'not seen; one list is asked at a time',
+}
+
+/** By what balances of recent blocks can be asked for. */
+const balancesInWords: Readonly<Record<EndpointReport['balances'], string>> = {
+	together: 'of many addresses in one question: books are kept',
+	multicall: 'of many addresses in one question, by Multicall3: books are kept',
+	each: 'one by one: books are kept',
+	no: 'not reported: the answers of this endpoint are not proved',
+	'not asked': 'not asked: no books are kept by them',
+}
+
+/** Block access lists (EIP-7928) of recent blocks. */
+const accessListsInWords: Readonly<Record<EndpointReport['accessLists'], string>> = {
+	none: 'none on this chain: the books go by balances',
+	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
+	'not given': 'not given, though headers name them: the books go by balances',
+	wrong: 'given, but not what the header names: distrust this endpoint',
+	'not known': 'could not be asked for now',
+}
+
+/** On a private network no balance is asked for. */
+const privateListsInWords: typeof accessListsInWords = {
+	...accessListsInWords,
+	none: 'none on this chain: no books are kept of a private network',
+	checked: 'given, and they make the hash in the header: the books of a private network are kept by them',
+	'not given': 'not given, though headers name them: no books are kept of a private network',
+}
+
+type Contracts = NonNullable<EndpointReport['contracts']>
+
+/** How the state of contracts is read. */
+const stateInWords: Readonly<Record<Contracts['ask'], string>> = {
+	together: 'of many contracts in one call that lends them code (state override)',
+	each: 'slot by slot, as it lends no code (no state override)',
+	no: 'of contracts not given: what rules them is reported by their events alone',
+}
+
+/** By what the endpoint gives what one transaction changed in storage. */
+const changesInWords: Readonly<Record<Contracts['changes'], string>> = {
+	prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
+	trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
+	no: 'not given: an alert about foreign code does not say which slots it changed',
+	'not known': 'no recent block has a transaction to ask about',
+}
+
+function contractCells({ ask, by, changes }: Contracts): readonly (readonly [string, string])[] {
+	const named = by === 'hash' ? ', by block hash' : ', by block number, whose header is checked afterwards'
+	return [
+		['state', stateInWords[ask] + (by === null ? '' : named)],
+		['changes', changesInWords[changes]],
+	]
+}
+
+/** A fact with its name before it, wrapped at 80 columns. */
+function* wrapped(name: string, value: string): Generator<string> {
+	const lines = new Help().boxWrap(fitWords(value), 80 - 18).split('\n')
+	for (const [at, line] of lines.entries()) yield `    ${(at === 0 ? name : '').padEnd(14)}${line}`
 }

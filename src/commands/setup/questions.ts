@@ -11,8 +11,8 @@ import { chainNamed } from '../../core/chains.js'
 import { createEmailReceiver } from '../../notify/email/email.js'
 import { readRoutingKey } from '../../notify/webhook/formats/pagerduty.js'
 import { exitCodes } from '../command.js'
-import { examineEndpoint } from '../doctor/endpointReport.js'
-import { lineOf } from '../doctor/reportLines.js'
+import { roughDuration } from '../doctor/advice.js'
+import { type EndpointReport, examineEndpoint } from '../doctor/endpoint.js'
 import { chainIdOf } from '../shared/chainId.js'
 import { sendSample } from '../testSend.js'
 import { AnswerError, answerOf, type Interview, unanswered } from './ask.js'
@@ -86,6 +86,18 @@ async function askEndpoint(interview: Interview, values: SetupValues) {
 	const { name, symbol } = chainNamed(chainId)
 	io.err(`  ${name}, chain ${chainId}, ${symbol}`)
 	return { chainId, url }
+}
+
+/** What matters of an endpoint, in one line; untrusted text in it is not cleaned yet. */
+function lineOf(report: EndpointReport): string {
+	const { endpoint, error, usable, client, head, headAgeSeconds, source, balances, reasons, advice } = report
+	if (error !== null) return error
+	const why = [...reasons, ...advice][0]
+	if (!usable) return `${endpoint} gives no traces that can be trusted${why === undefined ? '' : `: ${why}`}`
+	const books = balances === 'no' ? 'no balances, so nothing is proved' : 'balances: yes'
+	const about = `${client ?? 'unknown client'}, block ${head}, ${roughDuration(headAgeSeconds ?? 0)} old`
+	const more = advice.length === 0 ? '' : '; `tracewatch doctor` says what to improve'
+	return `${endpoint} works: ${about}; traces by ${source}; ${books}${more}`
 }
 
 async function askReceiver(interview: Interview, values: SetupValues): Promise<ChosenReceiver> {

@@ -34,7 +34,7 @@ const expected: Expected = {
 	source: 'debug_traceBlockByNumber',
 	isAble: true,
 	blooms: 'plain',
-	nowMs: 1_000_000,
+	headAgeSeconds: 0,
 }
 
 test('default: nothing to do', () => {
