@@ -12,7 +12,7 @@ import { type Fact, fact } from './fact.js'
 import { contentOf, depthInWords } from './frames.js'
 import { coinFields, shortAddress, transactionFacts, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { byTransaction, replacement } from './standing.js'
+import { byTransactionOrHeader } from './standing.js'
 
 export interface ForeignCode {
 	readonly txHash: Hash
@@ -54,12 +54,7 @@ export const code: KindRecord<CodeEvent> = {
 			: [foreign.txHash, foreign.traceAddress.length === 0 ? 'root' : foreign.traceAddress.join('_')],
 	content: ({ foreign, own }) => contentOf([foreign?.code ?? own?.codeHash]),
 	announcedContent: ({ codeAddress, codeHash, ownCode }) => contentOf([ownCode === true ? codeHash : codeAddress]),
-	missing(entry, missing) {
-		const now = replacement(entry, missing)
-		if (now === 'here' || !('is' in now)) return now
-		// If only the state showed the change, the block's hash replaces the transaction's.
-		return entry.txHash === entry.block.hash ? 'gone' : byTransaction(entry, missing, false)
-	},
+	missing: byTransactionOrHeader,
 	sides: (event) => sideOf(event, 'self'),
 	refusal: ({ foreign }, { allowedCode }) =>
 		foreign !== null && allowedCode?.includes(foreign.code) === true ? 'allowed_code' : null,

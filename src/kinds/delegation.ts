@@ -9,7 +9,7 @@ import { anchors } from './anchors.js'
 import { fact } from './fact.js'
 import { shortAddress, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
-import { byTransaction, replacement } from './standing.js'
+import { byTransactionOrHeader } from './standing.js'
 
 export interface Delegation extends AccountEvent {
 	readonly kind: 'delegation'
@@ -29,12 +29,7 @@ export const delegation: KindRecord<Delegation> = {
 	anchors: [anchors.hash, anchors.block],
 	idParts: ({ authorised, block }) =>
 		authorised === null ? [`${block.number}`, 'code'] : [authorised.txHash, `auth_${authorised.at}`],
-	missing(entry, missing) {
-		const now = replacement(entry, missing)
-		if (now === 'here' || !('is' in now)) return now
-		// If only the state showed the change, the block's hash replaces the transaction's.
-		return entry.txHash === entry.block.hash ? 'gone' : byTransaction(entry, missing, false)
-	},
+	missing: byTransactionOrHeader,
 	sides: (event) => sideOf(event, 'self'),
 	fields(event, view) {
 		const { authorised, delegate, previous } = event

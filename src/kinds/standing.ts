@@ -57,3 +57,10 @@ export function byTransaction(
 	if (isLasting && block.hash === hash) return 'here'
 	return shown === null || block.number > shown.to ? { moved: block } : 'gone'
 }
+
+/** For an event that a transaction or only the state shows; then the block's hash replaces the transaction's. */
+export function byTransactionOrHeader(entry: Announcement, missing: Missing): Standing {
+	const now = replacement(entry, missing)
+	if (now === 'here' || !('is' in now)) return now
+	return entry.txHash === entry.block.hash ? 'gone' : byTransaction(entry, missing, false)
+}

@@ -12,7 +12,7 @@ import { askHash, askLatest } from '../heads/heads.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { type Attempted, createEndpoint, type Endpoint, type Job, type Need } from './endpoint.js'
 import { mostSpecific } from './errorChoice.js'
-import { lagsOf, type NewestBlock } from './lags.js'
+import { lagsOf, MOST_LAG_BLOCKS, type NewestBlock } from './lags.js'
 
 export interface Endpoints {
 	/**
@@ -57,11 +57,6 @@ export interface EndpointsOptions {
 	/** Wall clock to compare with the heads' timestamps. Default: `clock`. */
 	readonly wallClock?: Clock
 	readonly log: Log
-	/**
-	 * An endpoint that is more blocks than this behind another on its chain is asked last, unless its head is fresh.
-	 * Default: 10.
-	 */
-	readonly maxLagBlocks?: number
 	readonly random?: () => number
 	readonly wait?: (ms: number, signal: AbortSignal) => Promise<void>
 }
@@ -75,7 +70,7 @@ const forHead = { soonMs: 5_000 }
 const compareWaitMs = 1_000
 
 export function createEndpoints(options: EndpointsOptions): Endpoints {
-	const { chainId, clock, log, maxLagBlocks = 10, random = Math.random, wait = waitMs } = options
+	const { chainId, clock, log, random = Math.random, wait = waitMs } = options
 	const { wallClock = clock } = options
 	const endpoints = options.rpcs.map((rpc) => createEndpoint({ rpc, chainId, clock, log, random, wait }))
 	const lagging = new Set<Endpoint>()
@@ -121,7 +116,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		}
 		await Promise.all(able().map(one))
 		const hashAt = (endpoint: Endpoint, number: bigint) => tell(endpoint, (rpc, until) => askHash(rpc, number, until))
-		const lags = await lagsOf(heads, hashAt, { maxLagBlocks, nowMs: wallClock() })
+		const lags = await lagsOf(heads, hashAt, wallClock())
 		for (const [endpoint, lag] of lags) noteLag(endpoint, lag)
 	}
 
@@ -156,7 +151,7 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 	}
 
 	function noteLag(endpoint: Endpoint, lagBlocks: bigint): void {
-		const lags = lagBlocks > BigInt(maxLagBlocks)
+		const lags = lagBlocks > MOST_LAG_BLOCKS
 		if (lags === lagging.has(endpoint)) return
 		const facts = { endpoint: endpoint.rpc.endpoint, lagBlocks: Number(lagBlocks) }
 		if (lags) {

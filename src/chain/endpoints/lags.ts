@@ -8,12 +8,8 @@ export interface NewestBlock {
 	readonly timestampS: bigint
 }
 
-export interface LagOptions {
-	/** More blocks behind than this is lagging. */
-	readonly maxLagBlocks: number
-	readonly nowMs: number
-}
-
+/** More blocks behind than this is lagging: the endpoint is asked last. */
+export const MOST_LAG_BLOCKS = 10n
 /** A head younger than this does not lag, whatever other endpoints claim. */
 const freshMs = 60_000
 
@@ -25,24 +21,21 @@ const freshMs = 60_000
 export async function lagsOf<T>(
 	heads: ReadonlyMap<T, NewestBlock>,
 	hashAt: (endpoint: T, number: bigint) => Promise<Hash | null>,
-	{ maxLagBlocks, nowMs }: LagOptions,
+	nowMs: number,
 ): Promise<ReadonlyMap<T, bigint>> {
 	const lags = new Map<T, bigint>()
 	const judge = async (endpoint: T, head: NewestBlock) => {
 		lags.set(endpoint, 0n)
 		if (nowMs - Number(head.timestampS) * 1_000 < freshMs) return
-		const ahead = [...heads].filter(([, other]) => other.number - head.number > BigInt(maxLagBlocks))
+		const ahead = [...heads].filter(([, other]) => other.number - head.number > MOST_LAG_BLOCKS)
 		const proves = async ([other, { number, hash }]: readonly [T, NewestBlock]) =>
 			(await hashAt(other, head.number)) === head.hash && (await hashAt(other, number)) === hash
 		const proved = await Promise.all(ahead.map(proves))
 		const proofs = ahead.filter((_one, index) => proved[index])
 		// The smallest proved lag, so that the largest claim does not decide.
 		const behind = proofs.map(([, { number }]) => number - head.number)
-		if (behind.length > 0)
-			lags.set(
-				endpoint,
-				behind.reduce((least, one) => (one < least ? one : least)),
-			)
+		const least = behind.reduce<bigint | null>((one, other) => (one !== null && one < other ? one : other), null)
+		if (least !== null) lags.set(endpoint, least)
 	}
 	await Promise.all([...heads].map(([endpoint, head]) => judge(endpoint, head)))
 	return lags

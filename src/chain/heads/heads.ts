@@ -21,7 +21,7 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 		if (head !== null) onHead(head)
 	}
 	return {
-		endpoint: rpc.endpoint,
+		...rpc,
 		async call(method, params, signal) {
 			const answer = await rpc.call(method, params, signal)
 			look(method, params, answer)
@@ -32,13 +32,6 @@ export function watchHead(rpc: Rpc, onHead: (head: bigint) => void): Rpc {
 			for (const [at, { method, params }] of calls.entries()) look(method, params, answers[at])
 			return answers
 		},
-		once: rpc.once,
-		awayMs: rpc.awayMs,
-		limits: rpc.limits,
-		progress: rpc.progress,
-		isHeldBack: rpc.isHeldBack,
-		words: rpc.words,
-		close: rpc.close,
 	}
 }
 

@@ -16,37 +16,26 @@ export function replayWatches(network: string, watches: WatchIndex, addresses: r
 	return new Map(addresses.map((address) => [address, watches.get(address) ?? [plainWatch(network, address)]]))
 }
 
-export const replayColumns = [
-	'block',
-	'time',
-	'kind',
-	'direction',
-	'value',
-	'asset',
-	'from',
-	'to',
-	'watch',
-	'tx',
-	'trace',
+const columns: Readonly<Record<string, (data: AlertData) => string>> = {
+	block: ({ blockNumber }) => String(blockNumber),
+	time: ({ blockTimestamp }) => blockTimestamp.replace('.000Z', 'Z'),
+	kind: ({ kind }) => kind,
+	direction: ({ direction }) => direction,
+	value: ({ value, token }) => value ?? token?.amountRaw ?? '',
+	asset: assetInWord,
+	from: ({ from }) => from ?? '',
+	to: ({ to }) => to,
+	watch: ({ watch }) => watch.label ?? watch.address,
+	tx: ({ txHash }) => txHash,
+	trace: placeOf,
 	/** The address that the counterparty imitates. */
-	'lookalike',
-] as const
+	lookalike: ({ lookalike }) => lookalike?.of ?? '',
+}
+
+export const replayColumns = Object.keys(columns)
 
 export function replayRow(data: AlertData): readonly string[] {
-	return [
-		String(data.blockNumber),
-		data.blockTimestamp.replace('.000Z', 'Z'),
-		data.kind,
-		data.direction,
-		data.value ?? data.token?.amountRaw ?? '',
-		assetInWord(data),
-		data.from ?? '',
-		data.to,
-		data.watch.label ?? data.watch.address,
-		data.txHash,
-		placeOf(data),
-		data.lookalike?.of ?? '',
-	]
+	return Object.values(columns).map((column) => column(data))
 }
 
 /** Of the frame, or of the log as in the id. */
