@@ -89,7 +89,7 @@ const oddTraces: Readonly<Record<string, (all: Json[]) => unknown>> = {
 	'each entry twice': (all) => [...all, ...all],
 }
 
-test('headers with odd fields, null lists from the first start, and odd traces: each payment is announced', async () => {
+test('odd headers, null lists from the first start, and odd traces: each payment is announced', async () => {
 	const all = new Set<string>()
 	const { chain, tells } = await start((one) => {
 		one.edit = edited(odd['null lists on empty blocks'] as (block: Json) => Json)
@@ -134,7 +134,7 @@ const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json)
 	'bits of no log': [(one) => ({ ...one, logsBloom: or(String(one.logsBloom)) }), (one) => one],
 }
 
-test('receipts given by hash only, blooms that fit no logs: coins and tokens are announced, logs are not proved', async () => {
+test('receipts by hash only, and blooms that fit no logs: coins and tokens are announced', async () => {
 	const { chain, tells, site } = await start(() => {}, { kinds: 'transfer, token' })
 	const edits = [
 		...lacking.map((receipts) => edited(same, same, { receipts })),
