@@ -49,32 +49,60 @@ export interface DayEnd {
 	readonly seq: number
 }
 
-const tailBytes = 1 << 16
-
+/** In bytes. */
+const chunkBytes = 1 << 16
+const lineEnd = 0x0a
 const head = /^\{"seq":(\d{1,15}),/
 
 /** Throws the system's error. */
 export async function endOfDay(path: string): Promise<DayEnd> {
 	const file = await open(path, readFlags)
 	try {
-		let at = (await file.stat()).size
 		let bytes = 0
-		// Reads backwards line by line: if the last one is damaged, the one before it gives the number.
-		while (at > 0) {
-			const start = await lineStart(file, at)
-			const line = Buffer.alloc(Math.min(32, at - start))
-			await file.read(line, 0, line.length, start)
-			const last = Buffer.alloc(1)
-			await file.read(last, 0, 1, at - 1)
-			const isWhole = last[0] === 0x0a
-			if (isWhole && bytes === 0) bytes = at
-			const seq = isWhole ? Number(head.exec(line.toString('latin1'))?.[1] ?? 0) : 0
-			if (seq > 0) return { bytes, seq }
-			at = start
+		for await (const { at, lines } of linesBackwards(file, (await file.stat()).size, chunkBytes)) {
+			if (bytes === 0) bytes = at + lines.length
+			for (const { line } of eachBackwards(lines)) {
+				// If the last line is damaged, the one before it gives the number.
+				const seq = Number(head.exec(line.toString('latin1', 0, 32))?.[1] ?? 0)
+				if (seq > 0) return { bytes, seq }
+			}
 		}
 		return { bytes, seq: 0 }
 	} finally {
 		await file.close()
+	}
+}
+
+/** Whole lines before `end`, the last ones first; `at`: offset of the first of each lot. */
+export async function* linesBackwards(file: FileHandle, end: number, size: number) {
+	let at = end
+	/** Start of a line whose beginning lies before `at`. */
+	let rest: Buffer = Buffer.alloc(0)
+	// Bytes after the last newline are still being written, or were cut off.
+	let isWhole = false
+	while (at > 0) {
+		const from = Math.max(0, at - size)
+		const chunk = Buffer.allocUnsafe(at - from)
+		const { bytesRead } = await file.read(chunk, 0, chunk.length, from)
+		// The writer truncated the file meanwhile.
+		if (bytesRead < chunk.length) return
+		const data: Buffer = rest.length === 0 ? chunk : Buffer.concat([chunk, rest])
+		const last = isWhole ? data.length : data.lastIndexOf(lineEnd) + 1
+		at = from
+		if (last === 0) continue
+		isWhole = true
+		const start = from === 0 ? 0 : data.indexOf(lineEnd) + 1
+		rest = data.subarray(0, start)
+		if (start < last) yield { at: from + start, lines: data.subarray(start, last) }
+	}
+}
+
+/** Lines of a lot, the last one first, without their newlines; `at`: offset in the lot. */
+export function* eachBackwards(lines: Buffer): Generator<{ readonly at: number; readonly line: Buffer }> {
+	for (let end = lines.length; end > 0; ) {
+		const at = end < 2 ? 0 : lines.lastIndexOf(lineEnd, end - 2) + 1
+		yield { at, line: lines.subarray(at, end - 1) }
+		end = at
 	}
 }
 
@@ -88,21 +116,6 @@ export async function lastRowIn(stateFolder: string): Promise<number> {
 		}
 	} catch {
 		// The writer reports it.
-	}
-	return 0
-}
-
-/** Start of the line that ends before `end`. */
-async function lineStart(file: FileHandle, end: number): Promise<number> {
-	// Skips that line's own newline.
-	let at = end - 1
-	while (at > 0) {
-		const from = Math.max(0, at - tailBytes)
-		const chunk = Buffer.alloc(at - from)
-		await file.read(chunk, 0, chunk.length, from)
-		const found = chunk.lastIndexOf(0x0a)
-		if (found >= 0) return from + found + 1
-		at = from
 	}
 	return 0
 }

@@ -4,10 +4,9 @@ import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HistoryEntry, HistoryFound, HistoryQuery, HistoryReader } from '../../../model/history.js'
 import { diskError, isMissing } from '../disk/diskErrors.js'
-import { dayOf, daysIn, fileOfDay, historyFolder, readFlags } from './days.js'
+import { dayOf, daysIn, eachBackwards, fileOfDay, historyFolder, linesBackwards, readFlags } from './days.js'
 
 const chunkBytes = 1 << 19
-const lineEnd = 0x0a
 /** An entry is in the file of the day on which it was written, which may be shortly after it ended. */
 const graceDays = 1
 
@@ -47,36 +46,11 @@ async function* readDay(folder: string, day: string, below: number | null, query
 		throw diskError('read', path, error)
 	}
 	try {
-		let at = Math.min(below ?? Number.POSITIVE_INFINITY, (await file.stat()).size)
+		const end = Math.min(below ?? Number.POSITIVE_INFINITY, (await file.stat()).size)
 		const needle = needleOf(query)
-		/** Start of a line whose beginning lies before `at`. */
-		let rest: Buffer = Buffer.alloc(0)
-		// Bytes after the last newline are still being written.
-		let isWhole = below !== null
-		while (at > 0) {
-			const from = Math.max(0, at - chunkBytes)
-			const chunk = Buffer.allocUnsafe(at - from)
-			const { bytesRead } = await file.read(chunk, 0, chunk.length, from)
-			// The writer truncated the file meanwhile.
-			if (bytesRead < chunk.length) return
-			let data: Buffer = rest.length === 0 ? chunk : Buffer.concat([chunk, rest])
-			if (!isWhole) {
-				const end = data.lastIndexOf(lineEnd)
-				at = from
-				if (end < 0) continue
-				data = data.subarray(0, end + 1)
-				isWhole = true
-			}
-			const start = from === 0 ? 0 : data.indexOf(lineEnd) + 1
-			at = from
-			if (from > 0 && (start === 0 || start === data.length)) {
-				rest = data
-				continue
-			}
-			rest = data.subarray(0, start)
-			const body = data.subarray(start)
-			if (needle === null || body.includes(needle)) yield* linesOf(body, { day, at: from + start, needle, query })
-			yield { cursor: `${day}:${from + start}`, entry: null }
+		for await (const { at, lines } of linesBackwards(file, end, chunkBytes)) {
+			if (needle === null || lines.includes(needle)) yield* linesOf(lines, { day, at, needle, query })
+			yield { cursor: `${day}:${at}`, entry: null }
 		}
 	} catch (error) {
 		throw diskError('read', join(folder, day), error)
@@ -95,11 +69,7 @@ interface Place {
 
 /** `body` has whole lines; yields the last one first. */
 function* linesOf(body: Buffer, { day, at, needle, query }: Place): Generator<HistoryFound> {
-	let end = body.length
-	while (end > 0) {
-		const start = end < 2 ? 0 : body.lastIndexOf(lineEnd, end - 2) + 1
-		const line = body.subarray(start, end - 1)
-		end = start
+	for (const { at: start, line } of eachBackwards(body)) {
 		if (line.length === 0 || (needle !== null && !line.includes(needle))) continue
 		if (query.sinceMs !== undefined && endedAtMs(line) < query.sinceMs) continue
 		yield { cursor: `${day}:${at + start}`, entry: entryOf(line, day) }
