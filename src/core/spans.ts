@@ -4,7 +4,23 @@
  * also `ledger` (books) and `cost` (of calls). What differs between kinds is in `kinds`.
  */
 
-import type { Span } from '../model/chain.js'
+import type { Block, BlockRef, Span } from '../model/chain.js'
+
+export function refOf({ number, hash }: BlockRef): BlockRef {
+	return { number, hash }
+}
+
+export function parentOf({ number, parentHash }: Pick<Block, 'number' | 'parentHash'>): BlockRef {
+	return { number: number - 1n, hash: parentHash }
+}
+
+export function lower(one: bigint, other: bigint): bigint {
+	return one < other ? one : other
+}
+
+export function higher(one: bigint, other: bigint): bigint {
+	return one > other ? one : other
+}
 
 /** How many blocks a span holds; both ends count. */
 export function lengthOf(span: Span): bigint {

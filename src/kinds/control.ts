@@ -27,10 +27,8 @@ export const control: KindRecord<ControlChanged> = {
 		return [fromBlock === block.number ? `${fromBlock}` : `${fromBlock}-${block.number}`, slotPlace(event)]
 	},
 	// The value before is left out: a later look knows more of it, and it changes with the blocks before.
-	content: ({ change, action, contract, role, previous, current }) =>
-		contentOf([change, action, contract, role, action === 'removed' ? previous : current]),
-	announcedContent: ({ change, action, contract, role, previous, current }) =>
-		contentOf([change, action, contract, role, action === 'removed' ? previous : current]),
+	content: changedTo,
+	announcedContent: changedTo,
 	// Logs are read of watches known to have code: a look may miss the event although its log is in the block.
 	missing: (entry, missing) =>
 		isOfLog(entry.id.split(':')[2] ?? '') ? byTransaction(entry, missing, true) : byHeader(entry, missing),
@@ -114,4 +112,10 @@ function fields(event: ControlChanged, { network, checksum }: View): KindFields 
 
 function isAddress(value: string): value is `0x${string}` {
 	return /^0x[\da-f]{40}$/.test(value)
+}
+
+type Changed = Partial<Pick<AlertData, 'change' | 'action' | 'contract' | 'role' | 'previous' | 'current'>>
+
+function changedTo({ change, action, contract, role, previous, current }: Changed): string {
+	return contentOf([change, action, contract, role, action === 'removed' ? previous : current])
 }

@@ -4,6 +4,7 @@ import { isKeepingState } from '../audit/asked/askedState.js'
 import { blocksToAsk } from '../audit/delegations/authorizations.js'
 import { lackingGap } from '../core/gaps.js'
 import type { Difference } from '../core/reconcile/reconcile.js'
+import { refOf } from '../core/spans.js'
 import type { AddressSet, BlockRef, Part, TouchedBlock, TxTrace } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { Gap } from '../model/state.js'
@@ -11,7 +12,7 @@ import type { UnprovedBlock } from '../model/token.js'
 import { ranIn } from './auditing/codeQueue.js'
 import { handoverOf } from './auditing/handover.js'
 import type { LookContext } from './look/look.js'
-import { type PollPorts, type PollSession, refOf, type Step, write } from './pollSession.js'
+import { type PollPorts, type PollSession, type Step, write } from './pollSession.js'
 
 export interface Looked {
 	readonly part: Part

@@ -5,6 +5,7 @@
 
 import { contractsBack } from '../core/control/setBackContract.js'
 import { reopened } from '../core/ledger/books.js'
+import { higher, refOf } from '../core/spans.js'
 import { rememberedBlocks, settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Span } from '../model/chain.js'
@@ -16,15 +17,7 @@ import { isOfBlock } from './gaps/passGap.js'
 import { rereadGap } from './gaps/rereadGap.js'
 import { addressesOf } from './look/look.js'
 import { prepareBackfillSets } from './look/lookContext.js'
-import {
-	advance,
-	movedOn,
-	type PollConfig,
-	type PollPorts,
-	type PollSession,
-	refOf,
-	startSession,
-} from './pollSession.js'
+import { advance, movedOn, type PollConfig, type PollPorts, type PollSession, startSession } from './pollSession.js'
 import { putBackFalseCheckpoint } from './putBack.js'
 import { scan } from './scan.js'
 
@@ -111,7 +104,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 	ports.log.warn({ checkpoint: checkpoint.number, back_to: settled.number }, 'the chain was reorganised: looking again')
 	let back = settled
 	if (!(await stands(session, settled, ports, signal))) {
-		const number = atLeast(settled.number - rememberedBlocks, 0n)
+		const number = higher(settled.number - rememberedBlocks, 0n)
 		const block = await ports.chain.block(number, signal)
 		if (block === null) throw movedOn(network, `block ${number} has gone`)
 		back = refOf(block)
@@ -199,8 +192,4 @@ async function lookBack(session: PollSession, ports: PollPorts, signal: AbortSig
 		}
 	}
 	return failure
-}
-
-function atLeast(number: bigint, least: bigint): bigint {
-	return number < least ? least : number
 }

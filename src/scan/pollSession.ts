@@ -6,6 +6,7 @@ import { gapNotices } from '../core/outbox/gapNotices.js'
 import { deliveriesOf } from '../core/outbox/posting.js'
 import { systemDeliveries } from '../core/outbox/system.js'
 import type { Difference } from '../core/reconcile/reconcile.js'
+import { refOf } from '../core/spans.js'
 import { rememberedBlocks, targetOf } from '../core/target.js'
 import { RpcError, StateError } from '../errors.js'
 import { perKind } from '../kinds/all.js'
@@ -368,10 +369,6 @@ export function auditAfter(
 	const toRead = [...unread, ...touched]
 	const queues = { ...(ran.length > 0 && { ran }), ...(toRead.length > 0 && { touched: toRead }) }
 	return { taken, signed: [...left, ...signs], ...queues }
-}
-
-export function refOf({ number, hash }: BlockRef): BlockRef {
-	return { number, hash }
 }
 
 /** The error of a chain that changed while it was read; the next poll tries again. */

@@ -7,6 +7,7 @@
 import { signalWithin } from '../../base/waits/deadline.js'
 import { MOST_BOOKS, movementsOf, tooManyInWords } from '../../core/ledger/books.js'
 import type { UnprovedFacts } from '../../core/ledger/unproved.js'
+import { higher } from '../../core/spans.js'
 import type { BookSet, BooksSummary } from '../../model/books.js'
 import type { AddressSet, Part } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
@@ -116,7 +117,7 @@ export function createListedState(options: AuditorOptions): StateReader {
 		const run = {
 			...{ part: paid, lists, asked: state.asked, accounts: state.accounts, chain: state.chain },
 			first: (address: Address) =>
-				opened.get(address) ?? (isReplaced ? later(part.span.from, since(address)) : part.span.to + 1n),
+				opened.get(address) ?? (isReplaced ? higher(part.span.from, since(address)) : part.span.to + 1n),
 			// The balance before a book is unknown, and thresholds do not exist on a private network.
 			isNew: () => false,
 			failedLooks: new Map(),
@@ -174,8 +175,4 @@ function summaryIn(
 	const listed = { from: Number(span.from), to: Number(span.to) }
 	const isWhole = own.closedTo === null || own.closedTo >= listed.from - 1
 	return { ...plain, closedTo: isWhole ? listed.to : own.closedTo, listed }
-}
-
-function later(one: bigint, other: bigint): bigint {
-	return one > other ? one : other
 }

@@ -1,5 +1,6 @@
 import { mostProvedOf } from '../../core/cost/cost.js'
 import { isControlLog } from '../../core/events/controlLogs.js'
+import { byTransactionPlace } from '../../core/events/eventsByTransaction.js'
 import { isNativeCoin } from '../../core/events/nativeTokens.js'
 import type { TxLogs } from '../../core/events/tokenLogs.js'
 import { lengthOf, numbersOf } from '../../core/spans.js'
@@ -18,7 +19,7 @@ import { withInitiators } from './initiators.js'
 import { createLogProofs, type LogProofs } from './logProofs.js'
 import { readLogSpan } from './logSpans.js'
 import { createBloomSuspects, type SuspectQuestion, sample } from './proofs/bloomSuspects.js'
-import { blocksThatDiffer, byPlace, leftOut, merged } from './proofs/comparedLogs.js'
+import { blocksThatDiffer, leftOut, merged } from './proofs/comparedLogs.js'
 import { readHitReceipts } from './proofs/hitReceipts.js'
 import { isRootKnown } from './proofs/rootChains.js'
 import { createWholeBlocks, mayFallBack, type WholeBlock } from './proofs/wholeBlocks.js'
@@ -185,7 +186,7 @@ export function createTokenReader(options: TokenReaderOptions): TokenReader {
 		const isUsed = (log: Log) => !isNativeCoin(chainId, log.address) || isControlLog(log, contracts)
 		const isSingle = (log: Log) => !again.has(log.block.number) && isUsed(log)
 		const txs = await readHitReceipts(rpc, found.filter(isSingle), headers, signal)
-		const hits = await eventsIn(txs.toSorted(byPlace), question, decoding)
+		const hits = await eventsIn(txs.toSorted(byTransactionPlace), question, decoding)
 		const left = rest.filter((header) => !drawn.has(header))
 		const open = [
 			...blocks.flatMap((one) => (isOpen(one) ? [{ number: one.number, why: 'receipts' as const }] : [])),

@@ -1,6 +1,6 @@
 import type { SeenEvent } from '../../kinds/list.js'
 import type { Withdrawn } from '../../kinds/withdrawal.js'
-import type { Block, Part, TxTrace } from '../../model/chain.js'
+import type { Block, BlockRef, Part, TxTrace } from '../../model/chain.js'
 import type { ControlChanged } from '../../model/kind.js'
 import type { TokenEvent } from '../../model/token.js'
 import { stepItems } from '../steps.js'
@@ -72,10 +72,15 @@ function* inFrames(tx: TxTrace): Generator<SeenEvent> {
 /** In a transaction, token transfers come before changes of control. */
 function logsIn({ tokens = [], control = [] }: Shown): readonly LogEvent[] {
 	if (control.length === 0) return tokens
-	return [...tokens, ...control].sort((one, other) => {
-		if (one.block.number !== other.block.number) return one.block.number < other.block.number ? -1 : 1
-		return (one.txIndex ?? 0) - (other.txIndex ?? 0)
-	})
+	return [...tokens, ...control].sort(byTransactionPlace)
+}
+
+export function byTransactionPlace(
+	one: { readonly block: BlockRef; readonly txIndex: number | null },
+	other: { readonly block: BlockRef; readonly txIndex: number | null },
+): number {
+	if (one.block.number !== other.block.number) return one.block.number < other.block.number ? -1 : 1
+	return (one.txIndex ?? 0) - (other.txIndex ?? 0)
 }
 
 function ofLogs(events: readonly LogEvent[]): TransactionEvents {

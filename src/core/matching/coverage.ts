@@ -3,6 +3,7 @@ import type { Address } from '../../model/glossary.js'
 import type { Enrolment, Gap } from '../../model/state.js'
 import type { Backfill, Coverage, Watch, WatchIndex } from '../../model/watch.js'
 import { createCoverageTable } from '../packed/coverageTable.js'
+import { higher, lower } from '../spans.js'
 
 /** What the state contains about a network's addresses before its watches are enrolled. */
 export interface EnrolmentBasis {
@@ -50,7 +51,7 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 	const fresh: Buckets = new Map()
 	for (const [address, written] of watches.fromBlocks?.() ?? fromBlocksOf(watches)) {
 		if (++seen % perStep === 0) yield
-		const asked = written === null ? null : max(written, firstTracedBlock)
+		const asked = written === null ? null : higher(written, firstTracedBlock)
 		const known = isNew ? undefined : basis.covered.get(address)
 		if (known === undefined) {
 			const since = basis.head + 1n
@@ -64,11 +65,11 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 		let coverage = known
 		if (coverage.leftAt !== null) {
 			for (const span of coverage.missed) order(address, span.from, span.to)
-			order(address, max(coverage.leftAt + 1n, coverage.from), basis.checkpoint)
+			order(address, higher(coverage.leftAt + 1n, coverage.from), basis.checkpoint)
 			coverage = { ...coverage, leftAt: null, missed: [] }
 		}
 		if (asked !== null && asked < coverage.from) {
-			order(address, asked, min(coverage.from - 1n, basis.checkpoint))
+			order(address, asked, lower(coverage.from - 1n, basis.checkpoint))
 			coverage = { ...coverage, from: asked }
 		}
 		if (coverage !== known) covered.set(address, coverage)
@@ -140,7 +141,7 @@ function fill(buckets: Buckets, address: Address, blocksBack: bigint, from: bigi
 		buckets.set(magnitude, { from, addresses: [address] })
 		return
 	}
-	bucket.from = min(bucket.from, from)
+	bucket.from = lower(bucket.from, from)
 	bucket.addresses.push(address)
 }
 
@@ -164,12 +165,4 @@ function remaining(backfills: readonly Backfill[], left: ReadonlySet<Address>): 
 function named(jobs: ReadonlyMap<string, { span: Span; addresses: readonly Address[] }>): readonly Backfill[] {
 	// An address never has two backfills with the same first and last block, so its first address makes the id unique.
 	return [...jobs].map(([key, job]) => ({ id: `${key}-${job.addresses[0]}`, ...job }))
-}
-
-function min(a: bigint, b: bigint): bigint {
-	return a < b ? a : b
-}
-
-function max(a: bigint, b: bigint): bigint {
-	return a > b ? a : b
 }

@@ -8,6 +8,7 @@ import type { BlockRef, Span } from '../../model/chain.js'
 import type { Announcement, NetworkState } from '../../model/state.js'
 import { placeOfId } from '../alerts/alertId.js'
 import { addTo } from '../lists.js'
+import { refOf } from '../spans.js'
 import { type Steps, stepItems } from '../steps.js'
 import { createRelated, naming } from './related.js'
 
@@ -186,10 +187,6 @@ export function retractionOf({ proved: _, ...entry }: Announcement): Announcemen
 /** Balances prove that this block does not contain the announced event: a reading that shows it again is wrong. */
 function isRefuted({ status, proved, block }: Announcement, now: BlockRef): boolean {
 	return status === 'retracted' && proved === true && block.hash === now.hash
-}
-
-function refOf({ number, hash }: BlockRef): BlockRef {
-	return { number, hash }
 }
 
 function isWithin(number: bigint, span: Span): boolean {

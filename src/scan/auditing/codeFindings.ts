@@ -6,6 +6,7 @@ import { codeTurn } from '../../core/matching/codeFlood.js'
 import { isCovered } from '../../core/matching/coverage.js'
 import { refusal } from '../../core/matching/match.js'
 import { isAnnounced, noDifference } from '../../core/reconcile/reconcile.js'
+import { parentOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { CodeEvent } from '../../kinds/code.js'
 import type { Block, BlockRef, TxTrace } from '../../model/chain.js'
@@ -20,7 +21,7 @@ import { contextOf } from '../look/lookContext.js'
 import { repeatsOf } from '../look/repeats.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import type { CodeAudit } from './codeAudit.js'
-import { type Codes, type Facets, knowledgeOf, parentOf, readCodes, reportedChanges } from './codeKnowledge.js'
+import { type Codes, type Facets, knowledgeOf, readCodes, reportedChanges } from './codeKnowledge.js'
 
 type Ports = PollPorts & { readonly audit: { readonly code: CodeAudit } }
 

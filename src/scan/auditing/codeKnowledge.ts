@@ -5,6 +5,7 @@ import { type CodeKnowledge, codesNeeded, delegationTo } from '../../core/events
 import { placedCode } from '../../core/events/placedCode.js'
 import { cut } from '../../core/lists.js'
 import { isAnnounced } from '../../core/reconcile/reconcile.js'
+import { parentOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { Accounts } from '../../model/books.js'
 import type { AddressSet, Block, BlockRef, TxTrace } from '../../model/chain.js'
@@ -160,10 +161,6 @@ async function goneIn(
 		else if (left > 0) gone.set(address, null)
 	}
 	return gone
-}
-
-export function parentOf({ number, parentHash }: Block): BlockRef {
-	return { number: number - 1n, hash: parentHash }
 }
 
 /** The lowest 65,536 addresses are kept for precompiled contracts. */

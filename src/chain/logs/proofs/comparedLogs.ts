@@ -1,6 +1,7 @@
 /** Compares two readings of logs; in time slices, because an attacker can fill a block with thousands of logs. */
 
 import { isSliceOver, nextSlice } from '../../../base/waits/slices.js'
+import { byTransactionPlace } from '../../../core/events/eventsByTransaction.js'
 import type { BlockRef } from '../../../model/chain.js'
 import type { ControlChanged } from '../../../model/kind.js'
 import type { KnownTokens, TokenEvent } from '../../../model/token.js'
@@ -90,19 +91,15 @@ export async function merged<T extends { readonly block: BlockRef; readonly txIn
 	let next = 0
 	for (const item of one) {
 		if (isSliceOver()) await nextSlice()
-		for (let before = other[next]; before !== undefined && byPlace(before, item) < 0; before = other[++next]) {
+		for (
+			let before = other[next];
+			before !== undefined && byTransactionPlace(before, item) < 0;
+			before = other[++next]
+		) {
 			all.push(before)
 		}
 		all.push(item)
 	}
 	for (; next < other.length; next++) all.push(other[next] as T)
 	return all
-}
-
-export function byPlace(
-	one: { readonly block: BlockRef; readonly txIndex: number | null },
-	other: { readonly block: BlockRef; readonly txIndex: number | null },
-): number {
-	if (one.block.number !== other.block.number) return one.block.number < other.block.number ? -1 : 1
-	return (one.txIndex ?? 0) - (other.txIndex ?? 0)
 }

@@ -1,5 +1,6 @@
 import type { TxLogs } from '../../../core/events/tokenLogs.js'
 import { cut, groupedBy } from '../../../core/lists.js'
+import { refOf } from '../../../core/spans.js'
 import { RpcError } from '../../../errors.js'
 import type { Log as Logger } from '../../../model/ports.js'
 import { askAll } from '../../blocks/batchedCalls.js'
@@ -174,10 +175,6 @@ function groupsOf(logs: readonly Log[], block: Header): readonly WholeTx[] {
 		const own = groups.get(txHash)
 		return own === undefined ? [] : [{ txHash, txIndex, block: refOf(block), initiator: null, logs: own }]
 	})
-}
-
-function refOf({ number, hash }: Header) {
-	return { number, hash }
 }
 
 /** Whether another method may succeed. */
