@@ -36,7 +36,7 @@ async function chosen() {
 	return [calls?.failed, [...(calls?.functions ?? [])].map(([selector, { signature }]) => [selector, signature])]
 }
 
-describe('what is read', () => {
+describe('the keys `calls` and `failed_calls` of a watch', () => {
 	// Selectors as the reference of Solidity contracts lists them.
 	test('default: signatures and selectors', async () => {
 		write('    calls: ["pause()", "transferOwnership(address)", 0x6A761202]\n    failed_calls: true\n')
@@ -86,7 +86,7 @@ describe('what is read', () => {
 	})
 })
 
-describe('error: what is wrong', () => {
+describe('error: a wrong value of `calls` is refused with its place', () => {
 	test.each([
 		['[pause]', 'a.yaml:5: an entry of `calls` is no signature such as pause() and no selector'],
 		['["pause(uint)x"]', 'a.yaml:5: an entry of `calls` must be a function such as pause() or'],

@@ -168,7 +168,7 @@ const bounds = all.flatMap(([part, { properties }]) =>
 
 describe('docs/configuration.md', () => {
 	// After a change: npx vitest run test/config/documentation.test.ts -u
-	test('default: its tables are those of the schemas', async () => {
+	test('default: the tables in docs/configuration.md are those of the schemas', async () => {
 		await expect(withTables(page)).toMatchFileSnapshot(join(root, 'docs/configuration.md'))
 	})
 
@@ -200,7 +200,7 @@ describe('docs/configuration.md', () => {
 		for (const value of beyond) await expect(load(part, key, value), value).rejects.toThrow(`\`${key}\``)
 	})
 
-	test('its receivers load, one of each format', async () => {
+	test('the receivers shown in docs/configuration.md load, one of each format', async () => {
 		const receivers = /```yaml\n(receivers:\n[\s\S]*?)```/.exec(page)?.[1] ?? ''
 		write({
 			'tracewatch.yaml': `networks: [{name: base, chain_id: 1, rpc: ["http://h"]}]\n${receivers}`,
@@ -212,7 +212,7 @@ describe('docs/configuration.md', () => {
 		)
 	})
 
-	test('its file of addresses loads', async () => {
+	test('the file of addresses shown in docs/configuration.md loads', async () => {
 		write({
 			'tracewatch.yaml':
 				'networks: [{name: base, chain_id: 1, rpc: ["http://h"]}]\n' +

@@ -67,7 +67,7 @@ const bomb = () => {
 	return text
 }
 
-describe('error: what would take minutes, or end the process, takes no longer than an ordinary file', () => {
+describe('error: a file made to take minutes, or to end the process, is read as fast as an ordinary one', () => {
 	test.each<[string, Files, RegExp]>([
 		['20,000 unknown keys', { list: list(repeated(20_000, (i) => `key${i}: x\n`)) }, /unknown key `key0`/],
 		[

@@ -25,7 +25,7 @@ describe('jsonSchema', () => {
 		}
 	})
 
-	test('what a person writes is right in an editor, quoted or not', () => {
+	test('a watchlist as a person writes it is valid in an editor, with values quoted or not', () => {
 		const watchlist = z.fromJSONSchema(jsonSchema('watchlist') as z.core.JSONSchema.JSONSchema)
 		const editorReads = {
 			network: 'ethereum',

@@ -170,7 +170,7 @@ describe('loadConfig', () => {
 		expect(revision).toMatch(/^[0-9a-f]{64}$/)
 	})
 
-	test('default: what is left out', async () => {
+	test('default: every key that is left out has its default', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const { networks, receivers, http, statePlace, watches, warnings } = await load()
 		expect(networks).toEqual([
@@ -453,7 +453,7 @@ describe('the copies of the last good watchlists', () => {
 	const loadBy = (copies: WatchlistCopies | null) =>
 		loadConfig(join(folder, 'tracewatch.yaml'), { env, cwd: folder, lastGood: async () => copies })
 
-	test('default: they are watched by the settings of now, and the problems of the files stay known', async () => {
+	test('default: good copies are watched by the present settings, and the problems of the files stay known', async () => {
 		const list = `${watchOf('1')}min_value: 1\n`
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': `${list}addresses_from: x.csv\n` })
 		write({ 'watchlists/x.csv': `0x${'7'.repeat(40)},Seven\n` })
@@ -502,7 +502,7 @@ describe('followWatchlists', () => {
 		expect((await followWatchlists(config, { cwd: folder }).load()).revision).toBe(config.revision)
 	})
 
-	test('error: one wrong file, and none of them counts', async () => {
+	test('error: one wrong watchlist among several, and no change is taken from any of them', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
 		write({ 'watchlists/b.yaml': watchOf('2').replace('hook', 'hoook'), 'watchlists/c.yaml': watchOf('3') })
@@ -531,7 +531,7 @@ describe('findConfig', () => {
 		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
 	})
 
-	test('error: none is there', () => {
+	test('error: a folder without a settings file is refused, and the message names `tracewatch setup`', () => {
 		expect(() => findConfig(undefined, folder)).toThrow(/tracewatch setup/)
 	})
 })

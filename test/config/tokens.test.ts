@@ -45,7 +45,7 @@ async function problems(): Promise<readonly string[]> {
 	}
 }
 
-describe('what is read', () => {
+describe('the key `tokens` of networks and watches', () => {
 	test('default: tokens by their address, amounts in the smallest unit; a watch says nothing', async () => {
 		write(known)
 		const { networks, watches } = await load()
@@ -72,7 +72,7 @@ describe('what is read', () => {
 		expect((await load()).watches.at(0)?.tokens).toEqual(choice)
 	})
 
-	test('behavior: what stands beside the watches holds for each that says nothing', async () => {
+	test('behavior: `tokens` beside the watches holds for each watch without a `tokens` of its own', async () => {
 		write(known, `  - {address: "0x${'3'.repeat(40)}", tokens: none}\ntokens: all\n`)
 		expect([...(await load()).watches].map(({ tokens }) => tokens)).toEqual(['all', 'none'])
 	})

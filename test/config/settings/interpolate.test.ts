@@ -58,7 +58,7 @@ describe('interpolate', () => {
 		['key', 'from file'],
 		['windows', 'from file'],
 		['two lines', 'one\ntwo\n'],
-	])('one newline at the end of a file is cut: %s', (name, content) => {
+	])('a secret read from a file loses one newline at its end: %s', (name, content) => {
 		expect(fill('${KEY}', { KEY_FILE: join(folder, name) })).toBe(content)
 	})
 

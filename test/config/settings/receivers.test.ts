@@ -183,13 +183,13 @@ describe('headers', () => {
 			'"X Token": CANARY',
 			'8:18: an entry of `headers` has a name that is none of a header',
 		],
-	])('error: one %s', async (_, line, message) => {
+	])('error: a header that is wrong is refused, and its value is not printed: %s', async (_, line, message) => {
 		const told = await problems(hook('headers:', `  ${line}`))
 		expect(told).toEqual([message])
 		expect(told.join()).not.toContain('CANARY')
 	})
 
-	test('error: one twice, in whatever case', async () => {
+	test('error: the same header twice, in whatever case, is refused', async () => {
 		const told = await problems(hook('headers:', '  X-Token: a', '  x-token: b'))
 		expect(told).toEqual(['9:16: `x-token` stands twice; case makes no difference'])
 	})
@@ -223,7 +223,7 @@ describe('fallback', () => {
 		expect(warnings).toEqual([])
 	})
 
-	test('error: none that there is', async () => {
+	test('error: a fallback that names no receiver of the settings is refused, with the nearest name', async () => {
 		expect(await problems(hook('fallback: spore'), [other('spare')])).toEqual([
 			'7:15: no receiver `spore` is in the settings; did you mean `spare`?',
 		])
@@ -331,7 +331,7 @@ describe('networks', () => {
 	})
 })
 
-describe('what `check` says of them', () => {
+describe('receivers in the words of `check`', () => {
 	test('in words, with hosts only', async () => {
 		const lines = [
 			'type: webhook',

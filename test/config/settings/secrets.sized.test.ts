@@ -91,7 +91,7 @@ describe('secrets', () => {
 		expect(lengths).toEqual(lengths.toSorted((a, b) => b - a))
 	})
 
-	test('what comes in through a variable is a secret, but for what the settings say openly', async () => {
+	test('a value from a variable is a secret, except where the settings say it openly', async () => {
 		const env = { HOST: 'rpc.example.net', KEY: 'abcdefghijkl', NAME: 'ethereum', MAIL: 'smtp://mail.example.net' }
 		const text = literal
 			.replace(/rpc: .*/, 'rpc: ["https://${HOST}/${KEY}/evm"]')
@@ -103,7 +103,7 @@ describe('secrets', () => {
 		expect(secrets).not.toContain('ethereum')
 	})
 
-	test('what `check` says names hosts only', async () => {
+	test('the words of `check` name hosts and no secrets', async () => {
 		const words = await wordsOf(literal, {})
 		expect(words).toContain('asks rpc.example.org')
 		expect(words).toContain('through mail.example.org:465')

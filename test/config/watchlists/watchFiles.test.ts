@@ -230,7 +230,7 @@ describe('watchFiles', () => {
 		expect(changes).toBe(2)
 	})
 
-	test('behavior: what the caller has read is no change; what it has refused is reported when mended', async () => {
+	test('behavior: a file already read is no change; a refused file is reported once it is corrected', async () => {
 		let read = await revision('old: content\n')
 		await watch(
 			() => [file],

@@ -25,7 +25,7 @@ test('default: each change is put back, and the one before it stands', () => {
 	expect(contractBack(third, 9n)).toBeNull()
 })
 
-test('behavior: what lies below the blocks that may leave the chain is not kept', () => {
+test('behavior: earlier values of a contract are kept only for blocks that may still leave the chain', () => {
 	const second = contractWith(first, { block: 12n, values: { owner: other } }, 0n)
 	const third = contractWith(second, { block: 300n, values: { owner: one } }, 40n)
 	expect(third.undo).toEqual([{ block: 300n, values: { owner: other } }])

@@ -44,7 +44,7 @@ describe('a span by lists, or by whole blocks', () => {
 		expect(areBlocksCheaper({ ...span, blocks: 1_000 }, { hitBlocks: 0.9, trees: 3, rows: 1_200 })).toBe(false)
 	})
 
-	test('behavior: one block alone is read whole where two lists would be asked for', () => {
+	test('behavior: a single block is read whole where two lists would have to be requested', () => {
 		expect(areBlocksCheaper({ ...span, blocks: 1, together: false }, nothingKnown)).toBe(true)
 		expect(areBlocksCheaper({ ...span, blocks: 1 }, nothingKnown)).toBe(false)
 	})
@@ -66,7 +66,7 @@ describe('a span by lists, or by whole blocks', () => {
 	})
 })
 
-test('what blocks held lately counts more than what they held before, by their number', () => {
+test('the latest blocks count more than earlier ones when the density of hits is estimated, by their number', () => {
 	const one = denser(null, { hitBlocks: 1, trees: 2, rows: null }, 1)
 	expect(one).toEqual({ hitBlocks: 1, trees: 2, rows: null })
 	const two = denser(one, { hitBlocks: 0, trees: 0, rows: 40 }, 1)

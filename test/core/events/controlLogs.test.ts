@@ -31,7 +31,7 @@ test('default: every topic is the hash of its signature, and stands once', () =>
 	expect(known.size).toBe(controlRows.length)
 })
 
-test('default: what any account can cause is not read, nor a log of another contract', () => {
+test('default: an event that any account can cause, or of another contract, is not read as a control event', () => {
 	const log = (event: string) => ({ address: address(1), topics: [known.get(event) as Hash], data: '0x' as Hex })
 	const own: ReadonlySet<Address> = new Set([address(1)])
 	expect(isControlLog(log('Pause()'), own)).toBe(true)

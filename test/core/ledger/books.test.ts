@@ -22,7 +22,7 @@ function tx(frames: readonly Frame[], part: Partial<TxTrace> = {}): TxTrace {
 const moved = (list: readonly TxTrace[], address: Address, from = 0n, to = 100n) =>
 	sumsOf(movementBetween(movementsOf(list, new Set([a, b, c])), address, from, to))
 
-describe('what moves a balance', () => {
+describe('movements of a balance', () => {
 	test('default: in less out, whatever its size, and the fee of the sender', () => {
 		const list = [
 			tx([frame({ valueWei: 7n }), frame({ from: b, to: c, valueWei: 2n, traceAddress: [0] })], {
@@ -49,7 +49,7 @@ describe('what moves a balance', () => {
 		expect(closes(1_000n, movement, 880n)).toBe(false)
 	})
 
-	test('behavior: what a contract is paid after its end may be burnt, or not', () => {
+	test('behavior: a payment after a self-destruct may be burnt or not: both balances are possible', () => {
 		const list = [
 			tx([
 				frame({ to: c }),
@@ -62,7 +62,7 @@ describe('what moves a balance', () => {
 		expect(moved(list, b)).toEqual([-6n, -10n])
 	})
 
-	test('behavior: what a contract leaves to itself may be burnt, or not', () => {
+	test('behavior: a contract that leaves its balance to itself may burn it: both balances are possible', () => {
 		const list = [tx([frame({ to: c }), frame({ type: 'suicide', from: b, to: b, valueWei: 10n, traceAddress: [0] })])]
 		expect(moved(list, b)).toEqual([0n, -10n])
 	})

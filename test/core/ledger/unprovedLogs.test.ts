@@ -29,7 +29,7 @@ describe('blocks whose logs nothing proves', () => {
 		expect(many?.blocks).toBe(30)
 	})
 
-	test('behavior: what was read whole is a run apart, and is said to need another remedy', () => {
+	test('behavior: unproved blocks with all receipts read form a run of their own, with another remedy', () => {
 		const first = withUnprovedLogs(undefined, blocks(10, 11))
 		const then = withUnprovedLogs(
 			first,

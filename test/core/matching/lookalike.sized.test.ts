@@ -16,7 +16,7 @@ const anchors = (amount = '100', part: Partial<Anchors> = {}): Anchors => ({
 	...part,
 })
 
-describe('what is marked, and what is not', () => {
+describe('addresses that are marked as look-alikes of a payee, and addresses that are not', () => {
 	test.each([
 		['the same digits, four and four', like(4, 4), '5', { prefix: 4, suffix: 4 }],
 		['more of them', like(6, 7), '5', { prefix: 6, suffix: 7 }],
@@ -77,7 +77,7 @@ test('behavior: random addresses are marked less than once in a million, with 1,
 	expect(marked).toBeLessThan(expected * 1.5)
 })
 
-describe('who is remembered', () => {
+describe('payees that are remembered', () => {
 	const payee = (n: number, amount = '1'): Payee => ({ address: address(n), amount })
 
 	test('default: the latest last, each once, with the last amount', () => {
@@ -107,7 +107,7 @@ describe('who is remembered', () => {
 	})
 })
 
-describe('who started the payment', () => {
+describe('payees by the sender that started the payment', () => {
 	const startedBy = (who: Payee['startedBy'], n: number, amount = '1'): Payee => ({
 		address: address(n),
 		amount,
@@ -168,7 +168,7 @@ describe('who started the payment', () => {
 		expect(numbers(withPayee(all, watch, startedBy('watch', 7)))).toEqual([...range(101, 999), 7])
 	})
 
-	test('behavior: one that another pays too stays what it was; one that the watch pays itself becomes its own', () => {
+	test('behavior: a payee of the watch stays one when others pay it; a payee of others becomes one', () => {
 		const watch = address(1)
 		const all = after(new Map(), watch, [startedBy('watch', 5, '2'), startedBy('other', 6), startedBy(undefined, 8)])
 		expect(withPayee(all, watch, startedBy('other', 5, '9'))).toBeNull()

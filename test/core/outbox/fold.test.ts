@@ -22,7 +22,7 @@ const fold = (all: readonly Delivery[], room: number) => finish(foldOverflow(all
 const dust = (at: number, valueWei: string, rest: Partial<AlertData> = {}) =>
 	alertDeliveryOf(at, {}, { valueWei, ...rest })
 
-test('default: what overflows is reported by the first of it, with blocks and sums; nothing is lost', () => {
+test('default: alerts above the limit are folded into the first of them, with blocks and sums; nothing is lost', () => {
 	const all = Array.from({ length: 20 }, (_, at) => dust(at + 1, '100000000000000000', { blockNumber: 100 + at }))
 	const { deliveries, folded } = fold(all, 5)
 	expect(deliveries.map(number)).toEqual([1, 2, 3, 4, 5, 6])
@@ -92,7 +92,7 @@ test('behavior: each queue, watch and rank is folded by itself; known tokens are
 	expect(inSendingOrder([...deliveries, gone]).map(number)).toEqual([7, 10, 1, 9])
 })
 
-test('behavior: what the sample watch is reported in words names how many more, and their sums', async () => {
+test('behavior: the headline of a folded alert says how many more there are, and their sums', async () => {
 	const { headline } = await import('../../../src/notify/text/sentence.js')
 	const all = Array.from({ length: 3 }, (_, at) => dust(at + 1, '150000000000000000'))
 	const [head] = fold(all, 0).deliveries

@@ -51,7 +51,7 @@ test.each<[string, Message, string]>([
 	expect(urgencyOf(message)).toBe(urgency)
 })
 
-test('default: what is urgent first, in order of posting within each rank', () => {
+test('default: urgent deliveries are sent first, in order of posting within each rank', () => {
 	const alarm = { kind: 'unexplained' } as const
 	const queue = [
 		alertDeliveryOf(1),

@@ -59,7 +59,7 @@ describe('compare', () => {
 		expect(retracted).toEqual([])
 	})
 
-	test('behavior: what was reported and still stands says nothing', () => {
+	test('behavior: an event that was reported and still stands causes no message', () => {
 		const known = book(announcementOf('x', blockRef(10)))
 		expect(compare(known, sight(10, 10, [alert('x')], { x: blockRef(10) }), new Map())).toEqual({
 			news: [],
@@ -68,7 +68,7 @@ describe('compare', () => {
 		})
 	})
 
-	test('behavior: what left the chain is retracted, once', () => {
+	test('behavior: an event that left the chain is retracted once', () => {
 		const known = book(announcementOf('x', blockRef(10)))
 		const gone = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), null]]))
 		expect(gone.retracted.map(({ id, revision }) => [id, revision])).toEqual([['x', 1]])
@@ -97,7 +97,7 @@ describe('compare', () => {
 		expect(difference.retracted).toHaveLength(1)
 	})
 
-	test('behavior: what comes back after a withdrawal is sent again', () => {
+	test('behavior: an event that comes back after its retraction is sent again, as the next revision', () => {
 		const known = book(announcementOf('x', blockRef(10), 1))
 		const difference = compare(known, sight(11, 11, [alert('x')], { x: blockRef(11) }), new Map())
 		expect(difference.news.map(({ revision }) => revision)).toEqual([2])
@@ -138,7 +138,7 @@ describe('compare', () => {
 		expect(announcements).toEqual(retracted)
 	})
 
-	test('behavior: what the balances have proved of a block stands beside another amount', () => {
+	test('behavior: an event whose amount the balances proved is not replaced by another amount from a trace', () => {
 		const known: Announcement = { ...announcementOf('x', blockRef(10)), proved: true }
 		const now = event(blockRef(10), 2n)
 		expect(compare(book(known), sight(9, 12, [alert('x', { valueWei: '2' })], { x: now }), new Map())).toEqual({
@@ -168,7 +168,7 @@ describe('deliveriesOf', () => {
 		announcements: [],
 	})
 
-	test('one row per receiver, and per recipient of a mail', () => {
+	test('an alert becomes one delivery for each receiver, and for each recipient of a mail', () => {
 		const rows = deliveriesOf(difference([alert('x', {}, ['mail', 'hook'])]), posting)
 		expect(rows.map(({ receiver, recipient }) => [receiver, recipient])).toEqual([
 			['mail', 'a@x'],
@@ -187,7 +187,7 @@ describe('deliveriesOf', () => {
 		expect(ids(1)).toEqual(ids(2))
 	})
 
-	test('behavior: what is announced anew is sent under no better rank than its retraction', () => {
+	test('behavior: a corrected alert is sent under no better rank than its retraction', () => {
 		const incoming = alert('x', { direction: 'in' })
 		const theft = alert('x', { direction: 'out' })
 		const gone = (revision: number, one: Alert) => ({ ...announcementOf('x', blockRef(10), revision), alerts: [one] })
@@ -204,7 +204,7 @@ describe('deliveriesOf', () => {
 		expect(ranksOf({ ...none, news: [again(4, theft)] })).toEqual([3])
 	})
 
-	test('behavior: what is announced anew comes after its own retraction, and before the others', () => {
+	test('behavior: a corrected alert comes after its own retraction, and before those of other alerts', () => {
 		const [first, second] = [alert('x', {}, ['hook', 'mail']), alert('x', { valueWei: '2' }, ['hook'])]
 		const gone = { ...announcementOf('x', blockRef(10), 1), alerts: [first] }
 		const other = { ...announcementOf('y', blockRef(10), 1), alerts: [alert('y', {}, ['hook'])] }

@@ -139,7 +139,7 @@ describe('addresses_from', () => {
 		])
 	})
 
-	test('behavior: one file serves several networks', async () => {
+	test('behavior: the same file of addresses serves several networks', async () => {
 		write({
 			'watchlists/a.yaml': list('addresses_from: ../x.csv'),
 			'watchlists/b.yaml': 'network: ethereum\nreceivers: [hook]\naddresses_from: ../x.csv\n',
