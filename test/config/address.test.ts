@@ -81,7 +81,7 @@ describe('parseAddress', () => {
 		for (const other of [1, 30 + 31 - chainId]) expect(() => parseAddress(written, other)).toThrow('checksum')
 	})
 
-	test('error: an address with one letter in the wrong case is refused, and the message gives the right spelling', () => {
+	test('error: an address with one letter in the wrong case is refused, with the right spelling', () => {
 		fc.assert(
 			fc.property(address, fc.nat(39), (lower, at) => {
 				const right = eip55(lower)

@@ -453,7 +453,7 @@ describe('the copies of the last good watchlists', () => {
 	const loadBy = (copies: WatchlistCopies | null) =>
 		loadConfig(join(folder, 'tracewatch.yaml'), { env, cwd: folder, lastGood: async () => copies })
 
-	test('default: good copies are watched by the present settings, and the problems of the files stay known', async () => {
+	test('default: good copies are watched by the present settings; problems of the files stay known', async () => {
 		const list = `${watchOf('1')}min_value: 1\n`
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': `${list}addresses_from: x.csv\n` })
 		write({ 'watchlists/x.csv': `0x${'7'.repeat(40)},Seven\n` })
