@@ -10,8 +10,7 @@ import { type NetworkRecord, type StateDoc, summarize } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/history/historyReader.js'
-import { readBeside } from './file/peek.js'
-import { mustBeOurFormat } from './file/readFolder.js'
+import { mustBeOurFormat, readFolder } from './file/readFolder.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 import type { Journal } from './journal.js'
 import type { PgJournalOptions } from './postgres/pgJournal.js'
@@ -135,7 +134,13 @@ export interface PeekedState {
 
 /** As `peek`. */
 export async function peekWhole(place: StatePlace): Promise<PeekedState | null> {
-	if (place.kind === 'folder') return await readBeside(place.dir)
+	if (place.kind === 'folder') {
+		// A snapshot that is read between the writes of its two files looks damaged, so a damaged one is read again.
+		return await readFolder(place.dir).catch(async (error: unknown) => {
+			if (!(error instanceof StateError) || error.reason !== 'damaged') throw error
+			return await readFolder(place.dir)
+		})
+	}
 	const { peekPostgres } = await import('./postgres/pgJournal.js')
 	return await peekPostgres(place.url)
 }
