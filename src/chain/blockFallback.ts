@@ -224,8 +224,10 @@ async function read(
 		for await (const part of client.chain().walk({ from: number, to: number }, addresses, until)) {
 			client.heard()
 			const { unread = [], unreadLogs, last } = part
+			const isInPart = unread.length > 0 && unread.length < last.txHashes.length
+			if (isInPart) return part
 			if (unreadLogs !== undefined) throw new RpcError(unreadLogs, { kind: 'no-data', endpoint })
-			if (unread.length === 0 || unread.length < last.txHashes.length) return part
+			if (unread.length === 0) return part
 			const forNow = unread.some(({ mayPass }) => mayPass === true)
 			throw new RpcError(`${endpoint}: ${whyUnread(unread)}`, { kind: 'server', endpoint, ...(forNow && { forNow }) })
 		}

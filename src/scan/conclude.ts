@@ -2,7 +2,7 @@
 
 import { isKeepingState } from '../audit/asked/askedState.js'
 import { blocksToAsk } from '../audit/delegations/authorizations.js'
-import { lackingGap } from '../core/gaps.js'
+import { lackingGap, whyUnread } from '../core/gaps.js'
 import type { Difference } from '../core/reconcile/reconcile.js'
 import { refOf } from '../core/spans.js'
 import type { AddressSet, BlockRef, Part, TouchedBlock, TxTrace } from '../model/chain.js'
@@ -38,7 +38,8 @@ export async function conclude(
 	const isWithin = ({ block: { number } }: Gap) => part.span.from <= number && number <= part.span.to
 	// Without its logs the block is a gap: what was read is announced, and the rest once it can be read.
 	if (part.unreadLogs !== undefined) {
-		const gap = logsGap(session, refOf(part.last), part.unreadLogs, ports.clock())
+		const why = part.unread === undefined ? `logs only: ${part.unreadLogs}` : `logs, and ${whyUnread(part.unread)}`
+		const gap = logsGap(session, refOf(part.last), why, ports.clock())
 		return write(session, { ...step, gaps: new Map([[gap.block.number, gap]]) }, difference, ports)
 	}
 	const gaps = [...session.state.gaps.values()].filter(isWithin)
@@ -99,7 +100,7 @@ function unreadOnly(part: Part, gaps: readonly Gap[]): Part {
 function logsGap({ state }: PollSession, block: BlockRef, why: string, nowMs: number): Gap {
 	const known = state.gaps.get(block.number)
 	const [sinceMs, openedAtMs] = [known?.sinceMs ?? nowMs, known?.openedAtMs ?? nowMs]
-	return { block, addresses: null, tries: 1, sinceMs, isAfterGood: true, openedAtMs, reason: `logs only: ${why}` }
+	return { block, addresses: null, tries: 1, sinceMs, isAfterGood: true, openedAtMs, reason: why }
 }
 
 /** Counts and logs disagreements of two endpoints on settled blocks. The second look decides what is sent. */

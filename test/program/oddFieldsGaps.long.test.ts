@@ -42,3 +42,21 @@ test('logs that no method gives: coins are announced, the block is a gap, its to
 	await tells(`token ${payment}`)
 	expect(told(hook.hits).flatMap(({ data }) => (data?.kind === 'unexplained' ? [data] : []))).toEqual([])
 })
+
+test('a transaction that only the headers name, in each block: the others are announced, and gaps name it', async () => {
+	const unheard = `0x${'ab'.repeat(32)}`
+	const { chain, tells, site } = await startOddSite({ kinds: 'transfer, token' })
+	chain.edit = (method, _params, result) => {
+		const { transactions = [] } = Object(result) as { transactions?: readonly string[] }
+		const isFull = method === 'eth_getBlockByNumber' && transactions.length > 0
+		return isFull ? { ...Object(result), transactions: [...transactions, unheard] } : result
+	}
+	const paid: string[] = []
+	for (let block = 0; block < 2; block++) {
+		paid.push(`transfer ${chain.mine({})}`)
+		await tells(...paid)
+	}
+	const gaps = (await site.run(['gaps', 'list', '--json'])).stdout.trimEnd().split('\n')
+	expect(gaps).toHaveLength(paid.length)
+	for (const gap of gaps) expect(gap).toContain(unheard)
+})

@@ -75,7 +75,8 @@ export async function passGap(
 	if (came === null) throw error
 	if ('span' in came) return came
 	const part = failed.isSecondLook || unaccepted(gaps) >= mostGaps ? null : leastLacking(came)
-	if (part?.unread !== undefined) {
+	// Without its logs only a new block is taken.
+	if (part?.unread !== undefined && (part.unreadLogs === undefined || job === null)) {
 		const why = whyUnread(part.unread)
 		ports.log.error({ block: number, why }, 'transactions cannot be read: they are kept as a gap and asked for again')
 		ports.gaps.keeper.opened(number)
