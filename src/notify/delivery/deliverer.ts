@@ -95,7 +95,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const reported = new Set<string>()
 	/** System clock minus monotonic clock; null: not read yet. */
 	let aheadMs: number | null = null
-	const { work } = createQueueWorker({
+	const work = createQueueWorker({
 		store,
 		clock,
 		log,

@@ -150,17 +150,21 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	}
 
 	function system(to: Receiver, type: Message['type'], data: UndeliveredData) {
-		const nowMs = clock()
-		const timestamp = new Date(nowMs).toISOString()
-		return copies(to, [data.id], nowMs, (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+		const timestamp = new Date(clock()).toISOString()
+		return copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
 	}
 
-	/** The messages themselves, once for each recipient of the fallback. */
+	/** One delivery for each recipient of the fallback. */
+	function copies({ name, recipients }: Receiver, parts: readonly string[], messageOf: (id: string) => Message) {
+		return copiesOf(parts, { receiver: name, recipients }, { nowMs: clock(), digest: sha256 }, messageOf)
+	}
+
+	/** The messages themselves. */
 	function forwarded(all: readonly Delivery[], to: Receiver): readonly Delivery[] {
 		return all.flatMap(({ id, receiver, message, answers }) =>
 			isForFallback(message)
 				? []
-				: copies(to, [id, 'instead'], clock(), (deliveryId) => ({
+				: copies(to, [id, 'instead'], (deliveryId) => ({
 						...message,
 						data: { ...message.data, deliveryId, insteadOf: receiver },
 					})).map((copy) => ({
@@ -241,10 +245,6 @@ function countOf(state: UndeliveredData['state'], deliveries: readonly Delivery[
 	}).length
 }
 
-function copies(to: Receiver, parts: readonly string[], nowMs: number, messageOf: (id: string) => Message) {
-	return copiesOf(parts, { receiver: to.name, recipients: to.recipients }, { nowMs, digest: sha256 }, messageOf)
-}
-
 function isForFallback({ data }: Message): boolean {
 	return isUndelivered(data) || data.insteadOf !== undefined
 }
@@ -257,7 +257,7 @@ function isOfReceiver(trouble: Trouble): trouble is UndeliveredTrouble {
 	return trouble.kind === 'undelivered'
 }
 
-function isSame(trouble: Trouble, { receiver, sinceMs, ...other }: UndeliveredTrouble): boolean {
-	const isOfOne = isOfReceiver(trouble) && trouble.receiver === receiver && trouble.sinceMs === sinceMs
-	return isOfOne && sideOf(trouble) === sideOf({ ...other, receiver, sinceMs })
+function isSame(trouble: Trouble, other: UndeliveredTrouble): boolean {
+	if (!isOfReceiver(trouble) || sideOf(trouble) !== sideOf(other)) return false
+	return trouble.receiver === other.receiver && trouble.sinceMs === other.sinceMs
 }

@@ -51,11 +51,6 @@ export interface QueueWorkerOptions {
 	readonly onResult: ((delivery: Delivery, outcome: Outcome) => void) | undefined
 }
 
-export interface QueueWorker {
-	/** Resolves when the results are recorded. */
-	work(queue: readonly Delivery[], context: RunContext): Promise<void>
-}
-
 const QUEUES_PER_RECEIVER = 2
 /**
  * Different messages refused in a row after which the receiver is taken to refuse everything; deliveries beside the
@@ -96,7 +91,8 @@ interface Known {
 	readonly isCounted?: boolean
 }
 
-export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
+/** The result works on one claimed queue, and resolves when the results are recorded. */
+export function createQueueWorker(options: QueueWorkerOptions) {
 	const { store, clock, log, random, states, queueLog, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
 
@@ -422,7 +418,7 @@ export function createQueueWorker(options: QueueWorkerOptions): QueueWorker {
 		return known
 	}
 
-	return { work }
+	return work
 }
 
 function expired({ reason }: Pick<Refusal, 'reason'>) {
