@@ -1,7 +1,7 @@
 /** Messages as a table with one line each; the overview and the pages of alerts and of a watch share it. */
 
 import { recordOf } from '../kinds/all.js'
-import type { AlertData } from '../model/alert.js'
+import type { AlertData, Message } from '../model/alert.js'
 import { explorerLink, party, watchLink, wholeAddress } from './addresses.js'
 import { ago, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
@@ -11,8 +11,6 @@ import { type AlertRow, gravityOf, type PublicDelivery } from './rows.js'
 
 /** Marks of deliveries in a line; more are counted. */
 const MOST_MARKS = 3
-/** Alerts of a digest that are shown with all their facts. */
-const MOST_INSIDE = 50
 
 /** `isShort`: without deliveries and details. */
 export function alertTable(rows: readonly AlertRow[], facts: PageFacts, { isShort = false } = {}): Html {
@@ -23,11 +21,7 @@ export function alertTable(rows: readonly AlertRow[], facts: PageFacts, { isShor
 		rows.map((row) => ({
 			cells: [
 				ago(Date.parse(row.toldAt), nowMs),
-				sentence(
-					row.says,
-					row.alerts.map(({ network, watch }) => ({ network, ...watch })),
-					facts,
-				),
+				sentence(row.says, row.alerts.map(watchOf)[0], facts),
 				html`<span class="quiet">${row.type.replace('alert.', '')}</span>`,
 				...(isShort ? [] : [marksOf(row.deliveries)]),
 			],
@@ -37,11 +31,10 @@ export function alertTable(rows: readonly AlertRow[], facts: PageFacts, { isShor
 	)
 }
 
-/** The only alert of a row, if it moved an amount between two parties; null: the row is shown as a sentence. */
-export function movementIn({ type, alerts }: Pick<AlertRow, 'type' | 'alerts'>): AlertData | null {
-	const [data, ...rest] = alerts
-	if (data === undefined || rest.length > 0 || type === 'alert.removed' || type === 'test') return null
-	return data.folded === undefined && data.more === undefined && hasParties(data) && data.value != null ? data : null
+/** Whether a message reports an amount that moved between two parties. */
+export function isMovement(type: Message['type'], data: AlertData): boolean {
+	if (type === 'alert.removed' || type === 'test') return false
+	return data.folded === undefined && data.more === undefined && hasParties(data) && data.value != null
 }
 
 /** What moved: the symbol, with the number of a token that is one of a kind. */
@@ -56,10 +49,14 @@ interface NamedWatch {
 	readonly label: string | null
 }
 
-/** A sentence in which the label of its watch is a link; else a link comes after it, if it is about one watch. */
-export function sentence(says: string, [watch, ...rest]: readonly NamedWatch[], facts: PageFacts): Html {
+export function watchOf({ network, watch: { address, label } }: AlertData): NamedWatch {
+	return { network, address, label }
+}
+
+/** A sentence in which the label of its watch is a link; else a link comes after it, if it is about a watch. */
+export function sentence(says: string, watch: NamedWatch | undefined, facts: PageFacts): Html {
 	const kind = facts.isAlarming(says) ? html` class="alarm"` : null
-	if (watch === undefined || rest.length > 0) return html`<span${kind}>${says}</span>`
+	if (watch === undefined) return html`<span${kind}>${says}</span>`
 	const label = watch.label ?? ''
 	const at = label.trim() === '' ? -1 : says.indexOf(label)
 	const link = watchLink(watch.network, watch)
@@ -85,10 +82,9 @@ class="hidden">${result} </span> ${receiver}</span> `
 	})}${rest > 0 ? html`<span class="quiet">+${rest}</span>` : null}`
 }
 
-function detailsOf({ says, reason, alerts: inside, deliveries, id }: AlertRow, facts: PageFacts): Html {
+function detailsOf({ says, reason, alerts: [data], deliveries, id }: AlertRow, facts: PageFacts): Html {
 	return html`<p><b>${says}</b></p>${reason === null ? null : html`<p>${reason}</p>`}
-${inside.slice(0, MOST_INSIDE).map((data) => alertFacts(data, facts))}
-${inside.length > MOST_INSIDE ? html`<p>and ${inside.length - MOST_INSIDE} more, in the JSON of this page</p>` : null}
+${data === undefined ? null : alertFacts(data, facts)}
 <ul class="sent">${deliveries.map((one) => html`<li>${deliveryInWords(one)}</li>`)}</ul>
 <p class="quiet">Id <code>${id}</code></p>`
 }

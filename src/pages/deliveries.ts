@@ -1,9 +1,8 @@
 /** The page of deliveries. */
 
 import { alertsOf } from '../core/outbox/historyEntries.js'
-import type { Message } from '../model/alert.js'
 import { watchLink, wholeAddress } from './addresses.js'
-import { deliveryInWords, itemOf, movementIn, sentence } from './alertTable.js'
+import { deliveryInWords, isMovement, itemOf, sentence, watchOf } from './alertTable.js'
 import { gather, queryOf } from './collectDeliveries.js'
 import { ago } from './look/figures.js'
 import { type Html, html } from './look/html.js'
@@ -25,29 +24,18 @@ export async function deliveryPage(facts: PageFacts, params: URLSearchParams) {
 	return {
 		deliveries: found.rows.flatMap((row) => {
 			if ('hole' in row) return []
-			const { message } = row
-			const says = facts.says(message)
-			const movement = facts.isAlarming(says) ? null : movementOf(message)
-			return [
-				{ ...publicOf(row), id: message.data.id, type: message.type, says, movement, watches: watchesIn(message) },
-			]
+			const { type, data } = row.message
+			const says = facts.says(row.message)
+			const alerts = alertsOf(row.message)
+			const [moved] = facts.isAlarming(says) ? [] : alerts.filter((alert) => isMovement(type, alert))
+			const movement =
+				moved === undefined ? null : { direction: moved.direction, value: moved.value ?? '', item: itemOf(moved) }
+			return [{ ...publicOf(row), id: data.id, type, says, movement, watches: alerts.map(watchOf) }]
 		}),
 		holes: holesOf(found.rows),
 		next: found.next,
 		cut: found.isCut,
 	}
-}
-
-/** What moved, where the message is about one movement; else null. */
-function movementOf(message: Message) {
-	const data = movementIn({ type: message.type, alerts: alertsOf(message) })
-	return data === null ? null : { direction: data.direction, value: data.value ?? '', item: itemOf(data) }
-}
-
-/** The watches of a message, each once, at most three. */
-function watchesIn(message: Message) {
-	const all = alertsOf(message).map(({ network, watch: { address, label } }) => ({ network, address, label }))
-	return [...new Map(all.map((one) => [`${one.network} ${one.address}`, one])).values()].slice(0, 3)
 }
 
 type Found = Awaited<ReturnType<typeof deliveryPage>>
@@ -79,7 +67,7 @@ function deliveryTable(rows: readonly Row[], facts: PageFacts): Html {
 			cells: [
 				ago(Date.parse(row.toldAt), nowMs),
 				whole(row.receiver),
-				sentence(row.says, row.watches, facts),
+				sentence(row.says, row.watches[0], facts),
 				mark(row.result, gravityOf(row.result)),
 				String(row.attempts),
 				nextTry(row.nextAttemptAt, nowMs),

@@ -50,13 +50,13 @@ export function iso(ms: number | null): string | null {
 
 /** A message in a list of alerts. */
 export interface AlertRow {
-	/** Of the message: of a digest its own. */
 	readonly id: string
 	readonly type: Message['type']
 	readonly says: string
 	/** Why, in a message about the system. */
 	readonly reason: string | null
 	readonly toldAt: string
+	/** The alert; none in a message about the system. */
 	readonly alerts: readonly AlertData[]
 	readonly deliveries: readonly PublicDelivery[]
 }
