@@ -88,7 +88,7 @@ const UNASKED = {
 	accessLists: 'not known',
 	contracts: null,
 	reasons: [],
-	advice: ['it could not be asked: see whether the URL, its key and the network are right'],
+	advice: ['it could not be asked: see whether it runs and can be reached, and whether the URL and its key are right'],
 } as const
 
 /** Any address serves. The zero address exists on every chain. */
