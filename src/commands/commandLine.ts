@@ -130,8 +130,8 @@ function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 		.option('-c, --config <file>', 'may also be named before the command')
 		.addHelpText(
 			'afterAll',
-			'\nExit codes: 0 done, 1 failed, 2 wrong usage, 75 try again later (nothing is lost), 78 the configuration is\n' +
-				'wrong. `tracewatch <command> --help` says more of a command.',
+			'\nExit codes: 0 done, 1 failed, 2 wrong usage, 75 try again later (nothing is\n' +
+				'lost), 78 the configuration is wrong. `tracewatch <command> --help` says more.',
 		)
 		.enablePositionalOptions()
 		.exitOverride()
