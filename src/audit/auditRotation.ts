@@ -11,11 +11,7 @@ import type { WatchIndex, WatchRules } from '../model/watch.js'
 /** Rotates through untouched watches, so that each balance is checked before nodes prune its state (128 blocks). */
 export interface AuditRotation {
 	keptOf(watches: WatchIndex): Promise<AddressSet>
-	/**
-	 * The next addresses of the rotation, as many as the part makes due, and all with a threshold. They are taken from
-	 * the watches last given to `keptOf`. `isOpening`: some have no book yet; as many as fit one request are then
-	 * returned.
-	 */
+	/** The next of `keptOf`, as many as are due, and all with a threshold. `isOpening`: as many as fit one request. */
 	next(part: Part, isOpening: boolean): readonly Address[]
 	limited(): AddressSet
 	/** The last round, if it took too long; null otherwise, or if no round has ended. */

@@ -298,11 +298,7 @@ function isUnable({ kind }: RpcError): boolean {
 /** How many further headers are asked for the parent of the next block. */
 const mostNext = 8n
 
-/**
- * From the first endpoint that knows it: from the block's header, or from the parent hash in the next header. Null
- * where some endpoint has neither. If the next blocks are missing too, the parent of the first one that is there stands
- * for all of them: it changes with the chain as well.
- */
+/** From its header, or the parent hash in the next header that is there; null where some endpoint has neither. */
 async function hashOf(clients: readonly SourceClient[], number: bigint, signal: AbortSignal): Promise<Hash | null> {
 	const first = new Map(clients.toReversed().map((client) => [client.endpoint, client]))
 	let failure: RpcError | null = new RpcError(`no endpoint knows block ${number}`, { kind: 'no-data', endpoint: '' })

@@ -19,11 +19,7 @@ export interface OpenAccountsOptions {
 	readonly log: Log
 }
 
-/**
- * Reads balances over endpoints that are shared with others; every source of each endpoint is a witness. Contacts
- * nothing yet, and does not close the endpoints. A witness that failed rests for a while, so that blocks do not wait
- * for it.
- */
+/** Reads balances over shared endpoints, which it does not close. A witness that failed rests for a while. */
 export function openAccounts(options: OpenAccountsOptions): Accounts {
 	const { rpcs, endpoints, chainId, registry, isPrivate = false, clock, log } = options
 	const clients = openSourceClients({ rpcs, chainId, registry, isPrivate, rests: true, clock })

@@ -48,11 +48,7 @@ export interface SourceClientsOptions {
 
 const SOURCES: readonly SourceName[] = ['trace_block', 'trace_filter', 'debug_traceBlockByNumber']
 
-/**
- * Makes a client for every source of every endpoint, in order of preference of the endpoints. The endpoints are shared
- * and not closed here. Their circuit breakers are not shared, because one failing source does not mean that the
- * endpoint fails. No client retries.
- */
+/** A client for every source of every endpoint, with a breaker of its own and no retry. Endpoints are not closed. */
 export function openSourceClients(options: SourceClientsOptions): readonly SourceClient[] {
 	const { rpcs, chainId, registry, source = 'auto', isPrivate = false, rests = false, tokens, fees, clock } = options
 	const { mayLack = false } = options

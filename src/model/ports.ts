@@ -22,11 +22,7 @@ import type { Troubles } from './trouble.js'
 export interface Chain {
 	/** The head, from the preferred healthy endpoint. */
 	head(signal: AbortSignal): Promise<Head>
-	/**
-	 * Confirms a head: resolves to the same head if an endpoint gives its newest block by number, else to a head that
-	 * ends at the newest block that an endpoint gives, or at `known`, which was confirmed before. The endpoint that
-	 * claimed the head is then asked last for a while.
-	 */
+	/** The same head, or one that ends at the newest shown block, at least `known`; its endpoint is then asked last. */
 	shownHead(head: Head, known: bigint, signal: AbortSignal): Promise<Head>
 	/** Whether an endpoint gives a block's traces, and its header by number. Throws RpcError where none can be asked. */
 	canRead(number: bigint, signal: AbortSignal): Promise<boolean>

@@ -29,9 +29,7 @@ const WITNESSES = [
 const MOST_KEPT = 64
 
 /**
- * Passes on every call, and completes headers: a list that is missing or empty, where gas or a root says otherwise, is
- * taken from the receipts of the block, else from its traces. Where these name no transaction either, the list is
- * empty.
+ * Completes headers: a list that is missing, or empty against gas or root, is taken from receipts, else from traces.
  */
 export function withTxLists(inner: Rpc, log: Log): Rpc {
 	const kept = new Map<Hash, readonly Hash[]>()

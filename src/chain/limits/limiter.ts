@@ -6,11 +6,7 @@ import { waitMs } from '../../base/waits/wait.js'
 export interface Limiter {
 	/** The most calls that may leave at once; a batch must not be larger. */
 	readonly burst: number
-	/**
-	 * Resolves when this many calls may be sent, and counts them as sent. First come, first served, whatever the size;
-	 * with a patient signal, after all others.
-	 * Throws the signal's reason; the place in the queue is then free at once.
-	 */
+	/** Resolves when these may be sent, and counts them; patient signals come last. Throws the signal's reason. */
 	take(calls: number, signal: AbortSignal): Promise<void>
 	/** One more call would have to wait. */
 	isHoldingBack(): boolean

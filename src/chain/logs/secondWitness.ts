@@ -16,11 +16,7 @@ interface SecondWitnessOptions {
 	readonly known: KnownTokens
 }
 
-/**
- * Whether a second endpoint gives the same events for blocks whose receipts cannot be checked against their root. False
- * where none answers, or the second one lacks some. Throws `malformed` where the second one has an event that
- * `rpc` lacks: then `rpc` is not trusted.
- */
+/** Whether a second endpoint gives the same events. Throws `malformed` where it has one that `rpc` lacks. */
 export function createSecondWitness({ chainId, known }: SecondWitnessOptions) {
 	return async (
 		rpc: Rpc,

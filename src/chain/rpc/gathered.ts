@@ -17,11 +17,7 @@ interface Waiting {
 
 const wrapped = new WeakMap<Rpc, Rpc>()
 
-/**
- * The same endpoint, where batches of one method that many callers make in the same turn leave as one request. A
- * request that fails as a whole is made again for each caller, and one that traces slowly, since a stranger can make
- * a transaction slow.
- */
+/** Batches of one method in one turn leave as one request; one that fails or traces slowly is made for each caller. */
 export function gathered(rpc: Rpc): Rpc {
 	const known = wrapped.get(rpc)
 	if (known !== undefined) return known

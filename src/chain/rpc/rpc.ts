@@ -35,11 +35,7 @@ export interface Rpc {
 	readonly endpoint: string
 	/** `result` as the node sent it, also null. Retries within the policy. Throws RpcError, or the signal's reason. */
 	call(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>
-	/**
-	 * Answers in the order of the calls; a call that failed alone is an RpcError in its place. One HTTP request where the
-	 * node accepts batches, else several; only failed calls are retried. Throws RpcError when no call was answered, or
-	 * the signal's reason.
-	 */
+	/** Answers in order; a failed one is an RpcError. Throws RpcError if none was answered, or the signal's reason. */
 	batch(calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]>
 	/** A call without retry: to see whether an endpoint is back. */
 	once(method: string, params: readonly unknown[], signal: AbortSignal): Promise<unknown>

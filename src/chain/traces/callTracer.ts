@@ -30,11 +30,7 @@ interface Level {
 	next: number
 }
 
-/**
- * Reads a tree of calls. Each call is checked now, and made a frame each time it is asked for: a million kept frames
- * would take as much memory as the calls. Throws `malformed`; a tree deeper than the EVM allows is refused before all
- * of it is read.
- */
+/** Each call is checked now, and made a frame when asked for, to save memory. Throws `malformed`, early if too deep. */
 export async function readCalls(raw: unknown, reading: Reading): Promise<Tree> {
 	const read: Json[] = []
 	const parents: number[] = []

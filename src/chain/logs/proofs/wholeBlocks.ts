@@ -12,11 +12,7 @@ import { createReceiptProof, type ReceiptProof } from './receiptProof.js'
 import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
 
 export interface WholeBlocks {
-	/**
-	 * The transactions of each block that have logs, in order and complete: checked against the header's root of receipts
-	 * or, where the node gives no receipts of whole blocks, against the bloom and the receipts at the end of the block.
-	 * Throws RpcError.
-	 */
+	/** Complete and in order: checked against the root of receipts, else bloom and the block's end. Throws RpcError. */
 	read(rpc: Rpc, headers: readonly Header[], signal: AbortSignal): Promise<readonly WholeBlock[]>
 }
 
