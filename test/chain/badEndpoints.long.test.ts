@@ -122,8 +122,8 @@ describe('the next endpoint is used', () => {
 	})
 })
 
-describe('one that claims more than there is', () => {
-	test.each([30, 1e12])('behavior: what the other has is read, up to where it has it: +%d', async (more) => {
+describe('an endpoint whose head is higher than its blocks', () => {
+	test.each([30, 1e12])('behavior: the blocks of the other endpoint are read, up to its head: +%d', async (more) => {
 		const claim = `0x${(headNumber + more).toString(16)}`
 		first.edit = (method, params, result) => {
 			if (method === 'eth_blockNumber') return claim

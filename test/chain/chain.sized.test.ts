@@ -115,14 +115,17 @@ describe('trace_filter', () => {
 		})
 	})
 
-	testInFull('behavior: what touches no one costs no further question', async () => {
-		await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
-			await walk(span, new Set(strangers(3)))
-			const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)
-			await walk(span, new Set(strangers(3)))
-			expect(['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)).toEqual(before)
-		})
-	})
+	testInFull(
+		'behavior: a span that touches no watch costs no further request for transactions or receipts',
+		async () => {
+			await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
+				await walk(span, new Set(strangers(3)))
+				const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)
+				await walk(span, new Set(strangers(3)))
+				expect(['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)).toEqual(before)
+			})
+		},
+	)
 
 	test('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
 		const asked = async (settle: number, question: Span) =>

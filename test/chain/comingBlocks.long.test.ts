@@ -68,7 +68,7 @@ test('behavior: a block in doubt that comes for 8 s is read, where a moment of 3
 	expect(asked()).toBe(1)
 })
 
-test('error: one that has stopped to come is given up', async () => {
+test('error: a block whose answer stops coming is given up', async () => {
 	const { url } = await startSlowNode(2, 60_000)
 	const [fared] = (await tryAt(url)) as readonly ClientOutcome[]
 	expect(fared).toMatchObject({ result: 'unanswered', why: expect.stringContaining('did not give block 10 within') })

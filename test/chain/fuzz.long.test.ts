@@ -457,7 +457,7 @@ test('default: without a mutation the small chain is read alike by every source'
 })
 
 test(
-	'behavior: whatever the first endpoint says, the second is used',
+	'behavior: an endpoint with answers wrong at random is passed over, and the second one is used',
 	async () => {
 		await runWell()
 		let runs = 0

@@ -104,7 +104,7 @@ describe('a receipt that contradicts the root frame', () => {
 			method === 'eth_getTransactionReceipt' ? { ...(result as object), ...change } : undefined,
 	})
 
-	test('error: it alone says that the transaction failed', async () => {
+	test('error: a receipt alone that says that the transaction failed makes the answer malformed', async () => {
 		gateway.dialect = receipt({ status: '0x0' })
 		for (const source of [
 			traceBlockSource({}),

@@ -37,7 +37,7 @@ test('default: each, until the endpoint was seen to mark a failure', () => {
 	expect(need.of(one, 'trace', fine, watched)).toBe(true)
 })
 
-test('behavior: what the probe has seen counts for rows, not for calls', () => {
+test('behavior: failed frames seen by the probe spare the receipts of `trace` rows, not those of `debug` calls', () => {
 	const need = createReceiptNeed({ fees: false, isProved: (rpc) => rpc === one, clock: () => 0 })
 	expect(need.of(one, 'trace', fine, watched)).toBe(false)
 	expect(need.of(one, 'trace', failed, watched)).toBe(true)
@@ -45,7 +45,7 @@ test('behavior: what the probe has seen counts for rows, not for calls', () => {
 	expect(need.of(other, 'trace', fine, watched)).toBe(true)
 })
 
-test('behavior: what a root of an unknown kind says is not believed', () => {
+test('behavior: a root frame of an unknown call type does not spare the receipt', () => {
 	const { need } = fresh()
 	need.note(one, 'trace', failed, false)
 	expect(need.of(one, 'trace', { ...fine, callType: null }, watched)).toBe(true)

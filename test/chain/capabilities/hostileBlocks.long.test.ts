@@ -44,7 +44,7 @@ async function open(isHostile: (number: bigint) => boolean) {
 	return { ask, pass, failing, gateway }
 }
 
-test('behavior: one that is answered is enough', async () => {
+test('behavior: a probe with a single block answered proves the source', async () => {
 	// Those that are tried are the fullest, so that all of one transaction each are as good.
 	const { ask, pass } = await open((number) => number % 2n === 0n)
 	await ask()

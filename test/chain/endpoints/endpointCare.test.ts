@@ -46,7 +46,7 @@ describe('slower', () => {
 		expect(pool.waits).toEqual([])
 	})
 
-	test('behavior: it is reported when waiting does not help', async () => {
+	test('behavior: rate limits that outlast the retries are reported once, and the endpoint counts as healthy', async () => {
 		const pool = await open(1)
 		at(pool.nodes, 0).fail(faults.status(429, '', { 'retry-after': '1' }), onName)
 		expect((await errorOf(pool.ask())).kind).toBe('rate')
@@ -61,7 +61,7 @@ describe('slower', () => {
 	})
 })
 
-describe('what a person must mend', () => {
+describe('faults of an endpoint that need a person', () => {
 	test.each([
 		['quota', faults.status(402), 3_600_000, /plan is used up/],
 		['quota with a wait', faults.status(402, '', { 'retry-after': '1800' }), 1_800_000, /add another endpoint/],
@@ -137,7 +137,7 @@ describe('what a person must mend', () => {
 		expect(await pool.ask()).toBe('A')
 	})
 
-	test('error: it is refused again when it comes back as another chain', async () => {
+	test('error: an endpoint that comes back with another chain id is refused again', async () => {
 		const pool = await open(2)
 		const [first] = pool.nodes as [FaultyNode, FaultyNode]
 		await pool.ask()
@@ -204,7 +204,7 @@ describe('heads', () => {
 		}
 	})
 
-	test('behavior: who has the chain and claims more puts back no one whose head is fresh', async () => {
+	test('behavior: an endpoint that claims a higher head does not displace one whose head is fresh', async () => {
 		const pool = await open(2)
 		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
 		second.head = 1_030
@@ -244,7 +244,7 @@ describe('heads', () => {
 		expect(await isPassedOver(pool)).toEqual([false, false])
 	})
 
-	test('behavior: it is better than none', async () => {
+	test('behavior: an endpoint that lags is used when the others fail', async () => {
 		const pool = await open(2)
 		const [first, second] = pool.nodes as [FaultyNode, FaultyNode]
 		second.head = 900
@@ -289,7 +289,7 @@ describe('heads', () => {
 		expect(error.message).toMatch(/has not got block 1000 yet: its head is 990/)
 	})
 
-	test('behavior: one that hangs does not hold up the others until it is given up, and rests', async () => {
+	test('behavior: an endpoint that hangs does not hold up the others, and rests once its timeout is over', async () => {
 		// The process may stand still during one of the tries.
 		const isFirst = async () => {
 			const pool = await open(2, { timeoutMs: 4_000 })
@@ -303,7 +303,7 @@ describe('heads', () => {
 		await expect.poll(isFirst, { timeout: 120_000 }).toBe(true)
 	})
 
-	test('behavior: one that answers nothing for five seconds rests, however long a request may take', async () => {
+	test('behavior: an endpoint that answers nothing for five seconds rests, whatever the timeout of requests', async () => {
 		const pool = await open(2, { timeoutMs: 60_000 })
 		at(pool.nodes, 1).fail(faults.hang)
 		expect(await pool.ask()).toBe('A')

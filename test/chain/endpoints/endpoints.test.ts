@@ -147,7 +147,7 @@ describe('a failing endpoint', () => {
 		expect(rested(pool)).toEqual([true])
 	})
 
-	test('behavior: one that says no is back all the same', async () => {
+	test('behavior: an endpoint that failed counts as healthy again once it answers, even with a refusal', async () => {
 		const pool = await open(1)
 		const [node] = pool.nodes as [FaultyNode]
 		node.fail(faults.status(500), onName)

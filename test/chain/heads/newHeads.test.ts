@@ -146,7 +146,7 @@ describe('heads', () => {
 })
 
 describe('connections', () => {
-	test('default: one that was cut is opened again, and the heads missed meanwhile wake', async () => {
+	test('default: a connection that was cut is opened again, and the heads missed meanwhile wake the reader', async () => {
 		const server = await open()
 		const following = follow(`ws://${server.host}`)
 		await following.wokenTimes(1)

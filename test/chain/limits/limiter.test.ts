@@ -151,7 +151,7 @@ describe('the queue', () => {
 		expect(went).toEqual(['a', 'b', 'c', 'd'])
 	})
 
-	test('behavior: who gives up leaves at once, and the others keep their places', async () => {
+	test('behavior: a caller that gives up leaves the queue at once, and the others keep their places', async () => {
 		const { limiter, waits, went, go } = queue()
 		const [first, second] = [new AbortController(), new AbortController()]
 		const all = [

@@ -39,7 +39,7 @@ describe('size', () => {
 		expect(afterAnswer(startSpanSize(bounds), 3, 1, bounds)).toEqual(startSpanSize(bounds))
 	})
 
-	test('whatever is refused, less is asked for next, and at least one block', () => {
+	test('a span that is refused is followed by a smaller one, of at least one block, whatever the limit', () => {
 		fc.assert(
 			fc.property(
 				fc.integer({ min: 1, max: 10_000 }),

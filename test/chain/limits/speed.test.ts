@@ -84,13 +84,13 @@ describe('speed', () => {
 		expect(speed.callsPerSecond()).toBeNull()
 	})
 
-	test('behavior: what is not made use of does not grow', async () => {
+	test('behavior: concurrency that is not used does not grow', async () => {
 		const { speed } = provider(Number.POSITIVE_INFINITY, 0)
 		for (let request = 0; request < 100; request++) (await entered(speed)).end(1, null)
 		expect(speed.width()).toBe(6)
 	})
 
-	test('behavior: those refused together halve it once', async () => {
+	test('behavior: several requests refused together halve the concurrency once', async () => {
 		const { speed } = provider(0, 0)
 		const passes = await Promise.all(Array.from({ length: 6 }, () => entered(speed)))
 		for (const pass of passes) pass.end(0, busy)

@@ -137,7 +137,7 @@ describe('an unknown type of transaction', () => {
 			expect((await logs())?.runs.map(({ why }) => why)).toEqual(['backfill'])
 		})
 
-		test('error: who invents one to hide a log is found out by the bloom', async () => {
+		test('error: an invented type that hides a log is exposed by the bloom', async () => {
 			const scene = await open()
 			const hidden: Hash[] = []
 			const without = (rows: unknown) =>
@@ -158,7 +158,7 @@ describe('an unknown type of transaction', () => {
 			expect(await told()).toEqual([`${hash} 5`])
 		})
 
-		test('error: who invents one to raise an amount is not believed beside a second endpoint', async () => {
+		test('error: an invented type that raises an amount is not believed beside a second endpoint', async () => {
 			const scene = await open()
 			const raised = (rows: unknown) => (rows as Row[]).map((row) => ({ ...row, data: `0x${wordOf(10n ** 12n)}` }))
 			const liar: Twist = (method, params, result) => {

@@ -119,7 +119,7 @@ describe('a log that eth_getLogs leaves out', () => {
 		expect(other.counts).toMatchObject({ none: 0, receipts: 31, witness: 0 })
 	})
 
-	test('behavior: what nothing proves is counted and said', async () => {
+	test('behavior: a block whose logs nothing proves is counted and reported', async () => {
 		const played = await play()
 		const { hashes, count } = played
 		const { hashes: found, counts, said, logs } = await told(played, [hiding(hashes[0], hashes[2])], 0)

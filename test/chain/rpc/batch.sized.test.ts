@@ -38,7 +38,7 @@ describe('batch', () => {
 	})
 
 	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
-	testInFull('behavior: what waits while others are refused for their size goes in smaller requests', async () => {
+	testInFull('behavior: calls that wait while batches are refused for their size go in smaller batches', async () => {
 		const rpc = open({ retry: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
 		const most = 20
 		node.fail((ask, response, good) => {
@@ -56,7 +56,7 @@ describe('batch', () => {
 		expect(node.asks).toEqual([])
 	})
 
-	test('behavior: one call is asked plainly', async () => {
+	test('behavior: a single call is sent without a batch', async () => {
 		expect(await open().batch(echoes(1), never)).toEqual([0])
 		expect(node.asks.map(({ batch }) => batch)).toEqual([false])
 	})
@@ -122,7 +122,7 @@ describe('batch', () => {
 		expect(await open().batch(echoes(3), never)).toEqual([0, 1, 2])
 	})
 
-	test('behavior: what is too large together is asked in halves, and not remembered', async () => {
+	test('behavior: a batch whose answers are too large together is sent in halves, and the size is not remembered', async () => {
 		node.results.set('test_large', () => 'x'.repeat(40_000))
 		const rpc = open({ maxBodyBytes: 100_000 })
 		const calls = numbers(4).map(() => ({ method: 'test_large', params: [] }))
@@ -184,7 +184,7 @@ describe('batch', () => {
 		expect(second).toBe(1)
 	})
 
-	test('error: one id answered twice is not believed', async () => {
+	test('error: a batch with an id answered twice is not believed', async () => {
 		node.fail((ask, response, good) => {
 			const [first] = good as unknown[]
 			faults.body([first, first, ...(good as unknown[]).slice(1)])(ask, response, good)
@@ -245,7 +245,7 @@ describe('batch', () => {
 		expect(node.asks.length).toBeLessThanOrEqual(6)
 	})
 
-	test('behavior: whatever goes wrong, an answer stands in its own place, or an error does', async () => {
+	test('behavior: a batch that meets any fault has in each place its own answer or an error', async () => {
 		const choices = [null, faults.status(500), faults.reset, faults.cutJson, faults.noBatchAbove(2, -32600, 'no')]
 		const scripts = fc.array(fc.constantFrom(...choices), { maxLength: 12 })
 		const property = fc.asyncProperty(
@@ -336,7 +336,7 @@ describe('an endpoint that is down', () => {
 	})
 })
 
-test('behavior: one call that fails its whole batch makes none smaller where such were answered lately', async () => {
+test('behavior: a call that fails its whole batch does not shrink batches where such a size was answered lately', async () => {
 	const rpc = open({ retry: {}, wait: async () => {} })
 	expect(await rpc.batch(echoes(40), never)).toEqual(numbers(40))
 	node.fail((ask, response, good) => {

@@ -70,7 +70,7 @@ describe("a node's words", () => {
 	})
 })
 
-describe('what cannot be read', () => {
+describe('an error object that cannot be read', () => {
 	const deep = (name: string, levels: number) => [`{"${name}":`.repeat(levels), '1', '}'.repeat(levels)].join('')
 
 	test.each([

@@ -109,7 +109,7 @@ describe('Retry-After', () => {
 		expect(after('3', { retry_after: 9 })).toBe(3_000)
 	})
 
-	test('behavior: it means nothing where waiting does not help', () => {
+	test('behavior: a Retry-After is ignored where waiting does not help', () => {
 		expect(of({ status: 401, retryAfter: '5' })).toEqual(kind('auth'))
 	})
 })

@@ -27,7 +27,7 @@ beforeAll(async () => {
 })
 afterAll(() => void server.close())
 
-test('behavior: it may close while the reading of its answer is held back', async () => {
+test('behavior: a node that closes while its answer is read slowly causes no uncaught exception', async () => {
 	const uncaught: unknown[] = []
 	const keep = (error: unknown) => uncaught.push(error)
 	process.on('uncaughtException', keep)

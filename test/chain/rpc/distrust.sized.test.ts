@@ -200,7 +200,7 @@ describe('whole blocks', () => {
 })
 
 describe('any source', () => {
-	test('behavior: what comes a moment late is asked for again', async () => {
+	test('behavior: a receipt that comes a moment late is requested again', async () => {
 		const options = { anvilUrl: anvil.url, dialects: [{ lateReceipts: 2 }] }
 		await withSession(options, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))

@@ -104,7 +104,7 @@ describe('a request that fails in passing', () => {
 		expect(waits).toEqual([10, 100, 200, 400, 800])
 	})
 
-	test('behavior: what the endpoint asks for is kept, by all requests', async () => {
+	test('behavior: a Retry-After is obeyed by all requests to the endpoint', async () => {
 		const rpc = open()
 		node.fail(faults.status(429, '', { 'retry-after': '7' }), { times: 1 })
 		expect(await rpc.call('test_echo', [1], never)).toBe(1)
@@ -142,7 +142,7 @@ describe('a request that fails in passing', () => {
 })
 
 describe('an endpoint that is closed', () => {
-	test('behavior: what waits to ask again fails at once, and asks no more', async () => {
+	test('behavior: a request that waits for its retry when the endpoint is closed fails at once, and sends no more', async () => {
 		const rpc = createRpc({ url: node.url })
 		node.fail(faults.status(503), { times: 100 })
 		const failing = rpc.call('test_echo', [1], never)

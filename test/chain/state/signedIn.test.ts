@@ -51,7 +51,7 @@ const junk = (n: number, nonce = 0) => {
 	}
 }
 
-test('default: those for this chain and for all, the last of each transaction', async () => {
+test('default: authorizations for this chain and for all are read, the last of each transaction', async () => {
 	const { block, signed, left } = await read(
 		blockOf([await entry(0, 1), await entry(1, 0), await entry(2, 7)], [], [await entry(3, 1)]),
 	)
@@ -81,7 +81,7 @@ test('behavior: of one transaction every signer is recovered', async () => {
 	expect(signed).toMatchObject([{ at: 1_500, authority: address }])
 })
 
-test('behavior: what cannot hold on this chain, and what stands there again, costs no recovery', async () => {
+test('behavior: an authorization that cannot hold on this chain, or is repeated, costs no recovery', async () => {
 	const { signers, recoveries } = counting()
 	const high = `0x${'f'.repeat(64)}`
 	const none = [

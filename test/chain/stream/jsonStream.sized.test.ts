@@ -120,7 +120,7 @@ function written(made: unknown, choice: () => number): string {
 	return space() + write(made) + space()
 }
 
-describe('what comes out', () => {
+describe('the result of reading JSON as a stream', () => {
 	const borders = fc.array(fc.nat(), { maxLength: 20 })
 	const choices = fc.infiniteStream(fc.nat(1_000))
 
@@ -151,7 +151,7 @@ describe('what comes out', () => {
 		}
 	})
 
-	test('behavior: what JSON.parse refuses is refused, where everything is wanted', () => {
+	test('behavior: a text that JSON.parse refuses is refused, where everything is wanted', () => {
 		fc.assert(
 			fc.property(
 				value,

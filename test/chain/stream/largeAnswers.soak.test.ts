@@ -63,7 +63,7 @@ test('error: more bytes than an answer may have', async () => {
 	expect(error.message).toContain('larger than 50000000 bytes')
 })
 
-test('error: what is kept is bounded, whatever the method', async () => {
+test('error: a large answer is kept within a bound of memory, whatever the method', async () => {
 	const error = await errorOf(open().call('eth_getBlockByNumber', [400], never))
 	expect(error.facts.kind).toBe('too-large')
 	expect(error.message).toContain('MiB of memory')

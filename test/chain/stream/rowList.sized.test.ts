@@ -127,7 +127,7 @@ describe('packed rows', () => {
 		}
 		expect(count).toBeGreaterThan(5_000)
 	})
-	test('behavior: what differs in nothing but its place and its sides is kept once', () => {
+	test('behavior: rows that differ only in place and sides are kept once', () => {
 		const rowAt = (at: number, from: Address, to: Address) => ({
 			type: 'call',
 			action: { callType: 'call', from, to, value: '0x0', gas: `0x${at.toString(16)}`, input: '0x' },

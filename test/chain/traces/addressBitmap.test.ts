@@ -11,7 +11,7 @@ const alike = fc
 	.constantFrom('00000', 'fffff', 'abcde')
 	.chain((end) => address.map((one) => `${one.slice(0, -5)}${end}` as Address))
 
-test('property: it says what the set says, in either case', async () => {
+test('property: a bitmap of addresses says the same as the set, in either case of letters', async () => {
 	const lists = [fc.uniqueArray(fc.oneof(address, alike)), fc.array(fc.oneof(address, alike))] as const
 	await fc.assert(
 		fc.asyncProperty(...lists, async (members, others) => {

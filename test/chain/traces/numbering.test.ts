@@ -48,13 +48,13 @@ describe('numbering', () => {
 		expect(await paths(frames)).toEqual([[], [0], [0, 0], [1], [1, 0]])
 	})
 
-	test('behavior: one that is paid is kept', async () => {
+	test('behavior: a call to a precompiled contract that pays is kept', async () => {
 		expect(await paths([call([], someone), call([0], precompiled('4'), { valueWei: 1n }), call([1], someone)])).toEqual(
 			[[], [0], [1]],
 		)
 	})
 
-	test('behavior: one that a transaction calls itself is kept', async () => {
+	test('behavior: a call to a precompiled contract made by the transaction itself is kept', async () => {
 		expect(await paths([call([], precompiled('4'))])).toEqual([[]])
 	})
 

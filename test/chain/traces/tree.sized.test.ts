@@ -101,7 +101,7 @@ describe('the frames of a tree', () => {
 		return [own, ...node.below.flatMap((child, step) => lay(child as typeof node, [...path, step]))]
 	}
 
-	test('property: those that matter and all above them report the same as the whole tree', async () => {
+	test('property: the frames that matter, with all above them, report the same as the whole tree', async () => {
 		await fc.assert(
 			fc.asyncProperty(shape, async (root) => {
 				const rows = lay(root).map((one) => ({ frame: one, traceAddress: one.traceAddress, subtraces: null }))
@@ -120,7 +120,7 @@ describe('the frames of a tree', () => {
 		)
 	})
 
-	test('behavior: what has children is no precompiled contract', async () => {
+	test('behavior: an address with child frames is not taken for a precompiled contract', async () => {
 		const tree = await readCalls(call(other, [call(identity, [call(other)]), call(identity), call(other)]), reading)
 		const paths = (await framesOf(tree)).map(({ traceAddress }) => traceAddress)
 		expect(paths).toEqual([[], [0], [0, 0], [1]])

@@ -9,7 +9,7 @@ function listen(): { readonly onUnknown: (type: string) => void; readonly said: 
 	return { onUnknown: createUnknownKinds(log), said }
 }
 
-test('default: one warning a kind', () => {
+test('default: an unknown kind of frame is warned of once', () => {
 	const { onUnknown, said } = listen()
 	for (const type of ['INVALID', 'STOP', 'INVALID', 'STOP']) onUnknown(type)
 	expect(said.map(([facts]) => facts)).toEqual([{ type: 'INVALID' }, { type: 'STOP' }])
@@ -22,7 +22,7 @@ test('error: a node that makes up kinds is heard twenty-one times', () => {
 	expect(said.at(-1)).toEqual([{ kinds: 20 }, 'more than 20 unknown kinds of frames: further ones are not logged'])
 })
 
-test('error: what a node says is one short line', () => {
+test('error: the kind that a node names is cut to one short line', () => {
 	const { onUnknown, said } = listen()
 	onUnknown(`\u001b[31mred\n\u202ereversed ${'x'.repeat(1_000_000)}`)
 	const [facts] = said[0] ?? [{}]

@@ -56,7 +56,7 @@ async function take(parts: AsyncGenerator<Part>, count = Number.POSITIVE_INFINIT
 }
 
 describe('a walk', () => {
-	test('behavior: what takes too long is waited for as long as it is said to come, and asked for once', async () => {
+	test('behavior: a block that takes long is waited for as long as it is announced, and requested once', async () => {
 		let come = () => {}
 		const coming = new Promise<void>((resolve) => {
 			come = resolve
@@ -78,7 +78,7 @@ describe('a walk', () => {
 		expect(waited.slice(0, 3)).toEqual([1, 3, 5])
 	})
 
-	test('error: what comes no more is waited for no longer', async () => {
+	test('error: a block that stops coming is given up', async () => {
 		const { prefetch } = open({
 			read: () => new Promise(() => undefined),
 			moreMs: (_, waitedMs) => (waitedMs < 3 ? 1 : 0),
@@ -88,7 +88,7 @@ describe('a walk', () => {
 		)
 	})
 
-	test('property: whatever comes first and however short, every block comes once and in order', async () => {
+	test('property: a walk with any answer first and any of them short gives every block once and in order', async () => {
 		await fc.assert(
 			fc.asyncProperty(
 				fc.array(fc.tuple(fc.nat(3), fc.integer({ min: 1, max: 12 })), { minLength: 1, maxLength: 30 }),
@@ -178,7 +178,7 @@ describe('a walk', () => {
 		expect(getEventListeners(signal, 'abort')).toHaveLength(0)
 	})
 
-	test('default: what was asked ahead is taken by the next walk that comes to it', async () => {
+	test('default: spans requested ahead are taken by the next walk that comes to them', async () => {
 		const { prefetch, asked } = open()
 		expect(await take(prefetch.walk(span(1, 60), addresses, never), 2)).toEqual(['1-10', '11-20'])
 		expect(await take(prefetch.walk(span(21, 80), addresses, never))).toHaveLength(6)
@@ -245,7 +245,7 @@ describe('a walk', () => {
 
 	const aloneTo = (last: bigint) => (from: bigint) => (from <= last ? 1 : null)
 
-	test('behavior: one by one where several took too long, and what came after them is taken', async () => {
+	test('behavior: blocks after several slow spans are requested one by one, and answers that came later are taken', async () => {
 		const { read, ended } = hanging([2, 22])
 		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
 		await expect(take(prefetch.walk(span(1, 30), addresses, never))).rejects.toThrow('blocks 1 to 4')
@@ -261,7 +261,7 @@ describe('a walk', () => {
 		expect(ended).toEqual(['1-4', '19-22'])
 	})
 
-	test('behavior: one after the other, none is asked for before its turn', async () => {
+	test('behavior: blocks that are walked one by one are not requested before their turn', async () => {
 		const { prefetch, asked } = open()
 		const careful = { ...span(1, 30), atOnce: aloneTo(3n) }
 		prefetch.expect(careful, addresses, never)
@@ -328,7 +328,7 @@ describe('a walk', () => {
 		)
 	})
 
-	test('behavior: what is expected is under way before it is walked, and asked once', async () => {
+	test('behavior: a span that is expected is requested before the walk, and once', async () => {
 		const { prefetch, asked } = open()
 		prefetch.expect(span(1, 30), addresses, never)
 		expect(asked).toEqual(['1-10', '11-20', '21-30'])
@@ -336,7 +336,7 @@ describe('a walk', () => {
 		expect(asked).toHaveLength(3)
 	})
 
-	test('behavior: what is forgotten is asked for anew, unless nothing after the block was read', async () => {
+	test('behavior: a span that was forgotten is requested anew, unless nothing after the block was read', async () => {
 		for (const [after, asked] of [
 			[20n, ['1-10', '11-20']],
 			[19n, ['1-10', '11-20', '11-20']],

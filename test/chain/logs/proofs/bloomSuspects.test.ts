@@ -27,8 +27,8 @@ const question = (wanted: ReadonlySet<Address> | null = null) => ({
 })
 const numbers = (headers: readonly Header[]) => headers.map(({ number }) => Number(number))
 
-describe('which blocks may hold a log that the endpoint left out', () => {
-	test('default: those whose bloom has an address beside a topic; others certainly not', async () => {
+describe('blocks that may hold a log that the endpoint left out', () => {
+	test('default: blocks whose bloom has an address beside a topic are suspects; others certainly are not', async () => {
 		const headers = [headerOf(1n, await bloom(logOf(spam, alice))), headerOf(2n, await bloom(logOf(spam, bob)))]
 		expect(numbers(createBloomSuspects(false)({}, [], headers, question()))).toEqual([1])
 	})
