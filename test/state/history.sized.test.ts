@@ -50,7 +50,7 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 	}
 
-	test('default: what another delivery reports is kept in the write that posts that one, and never sent', async () => {
+	test('default: a folded alert is kept in the same write as the delivery that reports it, never sent', async () => {
 		const store = await open()
 		const folded = [deliveryOf('b'), deliveryOf('c', { receiver: 'mail', recipient: 'ops@example.org' })]
 		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')], folded }))
@@ -64,7 +64,7 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(found[1]?.message).toEqual(deliveryOf('b').message)
 	})
 
-	test('default: what was delivered, with its attempts, the last failure and the answer', async () => {
+	test('default: a delivered message is kept with its attempts, the last failure and the answer', async () => {
 		const before = clock()
 		const store = await open()
 		const mail = { receiver: 'mail', recipient: 'ops@example.org' }
@@ -155,7 +155,7 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(await rows()).toEqual([])
 	})
 
-	test('behavior: what is older than it is kept for is forgotten', async () => {
+	test('behavior: history older than its retention is forgotten', async () => {
 		const now = { ms: clock() - 100 * 86_400_000 }
 		const early = { clock: () => now.ms, historyMs: keepMs }
 		let store = await openStore(place, early)

@@ -68,7 +68,7 @@ describe('writes', () => {
 		return { disk, store, settled, post, writing, end: () => waiting.at(-1)?.() }
 	}
 
-	test('default: what is asked for in one breath is one line, and shows when that is durable', async () => {
+	test('default: writes requested together become one line, and show once that is durable', async () => {
 		const { disk, store, settled, post, writing, end } = await held()
 		const posted = [post('a'), post('b')]
 		await writing(1)
@@ -79,7 +79,7 @@ describe('writes', () => {
 		expect(await ids(store)).toEqual(['a', 'b'])
 	})
 
-	test('behavior: what comes during a write is the next line, and one that failed takes no other along', async () => {
+	test('behavior: writes during another become the next line, and a failed one takes no other along', async () => {
 		const { disk, store, settled, post, writing, end } = await held()
 		const posted = [post('a')]
 		await writing(1)
@@ -159,7 +159,7 @@ describe('snapshots', () => {
 		expect([await ids(again), (await again.network('ethereum'))?.checkpoint]).toEqual([['a'], blockOf(1)])
 	})
 
-	test('behavior: one that fails leaves the lines, and is tried again after more of them', async () => {
+	test('behavior: a snapshot that fails leaves the lines, and is tried again after more of them', async () => {
 		const disk = memoryDisk()
 		let tried = 0
 		disk.failure = (call) => (call === 'compact' && ++tried < 3 ? 'before' : null)

@@ -142,7 +142,7 @@ async function during<T>(place: StatePlace, act: (store: Store) => T | Promise<T
 	}
 }
 
-test('default: what receivers were reported is wrong goes along', async () => {
+test('default: troubles that receivers were notified of are copied along', async () => {
 	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	const first = inFolder('zero')
 	await filled(first)
@@ -189,7 +189,7 @@ describe.skipIf(server === null)('with a database', () => {
 		for (const place of [database, inFolder('two')]) expect(await sent(place)).toEqual(await sent(inFolder('one')))
 	})
 
-	test('default: what was sent over days stays in its order', async () => {
+	test('default: messages sent over days are copied in their order', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		const [row] = await sent(inFolder('one'))

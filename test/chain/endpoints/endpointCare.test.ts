@@ -46,7 +46,7 @@ describe('slower', () => {
 		expect(pool.waits).toEqual([])
 	})
 
-	test('behavior: rate limits that outlast the retries are reported once, and the endpoint counts as healthy', async () => {
+	test('behavior: rate limits that outlast the retries are reported once, and the endpoint stays healthy', async () => {
 		const pool = await open(1)
 		at(pool.nodes, 0).fail(faults.status(429, '', { 'retry-after': '1' }), onName)
 		expect((await errorOf(pool.ask())).kind).toBe('rate')
@@ -303,7 +303,7 @@ describe('heads', () => {
 		await expect.poll(isFirst, { timeout: 120_000 }).toBe(true)
 	})
 
-	test('behavior: an endpoint that answers nothing for five seconds rests, whatever the timeout of requests', async () => {
+	test('behavior: an endpoint that is silent for five seconds rests, whatever the timeout of requests', async () => {
 		const pool = await open(2, { timeoutMs: 60_000 })
 		at(pool.nodes, 1).fail(faults.hang)
 		expect(await pool.ask()).toBe('A')

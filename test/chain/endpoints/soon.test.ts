@@ -24,7 +24,7 @@ test('behavior: where another is at hand, one that hangs is waited for as long a
 	expect(at(pool.nodes, 0).count('test_name')).toBe(2)
 })
 
-test('behavior: a request that waits for its turn, or that was optional, does not count against the endpoint', async () => {
+test('behavior: a request that waits for its turn, or is optional, does not count against the endpoint', async () => {
 	const pool = await open(2, 20_000)
 	await pool.ask()
 	at(pool.nodes, 0).fail(faults.hang, onName)

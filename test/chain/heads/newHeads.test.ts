@@ -146,7 +146,7 @@ describe('heads', () => {
 })
 
 describe('connections', () => {
-	test('default: a connection that was cut is opened again, and the heads missed meanwhile wake the reader', async () => {
+	test('default: a cut connection is opened again, and heads missed meanwhile wake the reader', async () => {
 		const server = await open()
 		const following = follow(`ws://${server.host}`)
 		await following.wokenTimes(1)

@@ -122,7 +122,7 @@ describe('batch', () => {
 		expect(await open().batch(echoes(3), never)).toEqual([0, 1, 2])
 	})
 
-	test('behavior: a batch whose answers are too large together is sent in halves, and the size is not remembered', async () => {
+	test('behavior: a batch with too large an answer is sent in halves, and the size is not remembered', async () => {
 		node.results.set('test_large', () => 'x'.repeat(40_000))
 		const rpc = open({ maxBodyBytes: 100_000 })
 		const calls = numbers(4).map(() => ({ method: 'test_large', params: [] }))
@@ -336,7 +336,7 @@ describe('an endpoint that is down', () => {
 	})
 })
 
-test('behavior: a call that fails its whole batch does not shrink batches where such a size was answered lately', async () => {
+test('behavior: a call that fails its batch does not shrink later ones of a size answered lately', async () => {
 	const rpc = open({ retry: {}, wait: async () => {} })
 	expect(await rpc.batch(echoes(40), never)).toEqual(numbers(40))
 	node.fail((ask, response, good) => {

@@ -142,7 +142,7 @@ describe('a request that fails in passing', () => {
 })
 
 describe('an endpoint that is closed', () => {
-	test('behavior: a request that waits for its retry when the endpoint is closed fails at once, and sends no more', async () => {
+	test('behavior: a request waiting for its retry fails at once when the endpoint is closed', async () => {
 		const rpc = createRpc({ url: node.url })
 		node.fail(faults.status(503), { times: 100 })
 		const failing = rpc.call('test_echo', [1], never)

@@ -245,7 +245,7 @@ describe('a walk', () => {
 
 	const aloneTo = (last: bigint) => (from: bigint) => (from <= last ? 1 : null)
 
-	test('behavior: blocks after several slow spans are requested one by one, and answers that came later are taken', async () => {
+	test('behavior: blocks of slow spans are requested one by one, and later answers are still taken', async () => {
 		const { read, ended } = hanging([2, 22])
 		const { prefetch, asked } = open({ read, width: 4, blocks: 4, moreMs: () => 0 })
 		await expect(take(prefetch.walk(span(1, 30), addresses, never))).rejects.toThrow('blocks 1 to 4')

@@ -33,7 +33,7 @@ test('behavior: a block below the head that one endpoint has not got comes from 
 	})
 })
 
-test('error: a block that one endpoint lacks may be at another that does not answer: the error is one of the server', async () => {
+test('error: a block lacking at one endpoint while another is silent is a fault of the server', async () => {
 	for (const dialects of [
 		[ill, without],
 		[without, ill],

@@ -40,7 +40,7 @@ describe('run', () => {
 	}
 	const empty = async () => (await lab.store.deliveries()).length === 0
 
-	test('default: what is posted while it sleeps is carried out at once', async () => {
+	test('default: a delivery that is posted while the deliverer sleeps is sent at once', async () => {
 		const hook = scripted('hook')
 		const { stop } = start([hook])
 		for (const number of [1, 2, 3]) {

@@ -56,7 +56,7 @@ describe('when a failed delivery is tried again', () => {
 		)
 	})
 
-	test('behavior: one that grew old while the program was off is given up at its seventh attempt', () => {
+	test('behavior: a delivery that grew old while the program was off is given up at its seventh attempt', () => {
 		const nowMs = createdAtMs + 100 * hourMs
 		const outcomes = [0, 1, 2, 3, 4, 5, 6].map((attempts) =>
 			nextAttemptMs({ attempts, createdAtMs }, { nowMs, random: () => 0.5 }),

@@ -196,7 +196,7 @@ describe('a storm', () => {
 		expect(await delivererOf(lab, [hook]).drainOnce(never)).toEqual({ delivered: 20, failed: 0, held: 0 })
 	})
 
-	test('behavior: one that is left alone is reported as an alert, not as a digest of one', async () => {
+	test('behavior: a single alert left above the limit is sent as an alert, not as a digest of one', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 6).map((number) => alertDeliveryOf(number)))
 		await runOut(lab, [hook])

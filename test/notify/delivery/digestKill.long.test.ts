@@ -90,7 +90,7 @@ describe('a kill in a storm', () => {
 		}
 	})
 
-	test('behavior: whatever comes, whenever killed, every alert arrives, a withdrawal after its alert', async () => {
+	test('behavior: random posts, faults and kills: every alert arrives, and a retraction after its alert', async () => {
 		const event = fc.oneof(
 			{ weight: 6, arbitrary: fc.integer({ min: 1, max: 12 }).map((count) => ({ post: count })) },
 			{ weight: 2, arbitrary: fc.constant({ remove: true }) },

@@ -7,7 +7,7 @@ import { ids, retry, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 
-describe('one drain', () => {
+describe('a single drain of the queue', () => {
 	test('default: carries out what is due, once, and forgets it', async () => {
 		const hook = scripted('hook')
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
@@ -91,7 +91,7 @@ describe('one drain', () => {
 		expect(log.lines.filter(({ level }) => level === 'error')).toHaveLength(1)
 	})
 
-	test('behavior: what is refused for good does not hold back the next one', async () => {
+	test('behavior: a delivery that is refused for good does not hold back the next', async () => {
 		const hook = scripted('hook', (_, index) =>
 			index === 0 ? { result: 'dead', code: 'too-large', reason: 'too large' } : { result: 'delivered' },
 		)

@@ -147,7 +147,7 @@ describe('the fallback of a receiver', () => {
 		expect(removal?.answers).toBe(alert?.id)
 	})
 
-	test('behavior: whatever a fallback does not take goes no further', async () => {
+	test('behavior: a delivery that the fallback refuses goes no further', async () => {
 		const [hook, desk, last] = [scripted('hook', () => refused), scripted('desk', () => refused), keeping('last')]
 		await lab.store.post([deliveryOf(1)])
 		await deliverer([hook, desk, last], { hook: 'desk', desk: 'last' }).drainOnce(never)

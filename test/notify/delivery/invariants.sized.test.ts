@@ -58,7 +58,7 @@ const numbered = (...all: readonly number[]) => all.map((number) => alertDeliver
 const dead = async () => (await lab.store.deliveries('dead')).map(({ id }) => id)
 
 describe('a queue', () => {
-	test('default: its receiver fails four times: everything arrives in order of rank, then of posting', async () => {
+	test('default: a receiver that fails four times: everything arrives in order of rank, then of posting', async () => {
 		let failures = 0
 		const { accepted, pass } = await site(() => (failures++ < 4 ? 503 : null))
 		await post(...numbered(1, 2, 3), alertDeliveryOf(9, {}, { direction: 'out' }), ...numbered(4))

@@ -91,7 +91,7 @@ const places: readonly (readonly [string, () => Promise<StatePlace>])[] = [
 
 for (const [name, placeOf] of places) {
 	describe.skipIf(name === 'PostgreSQL' && server === null)(`an outage, with the state in ${name}`, () => {
-		test('default: it is reported after five minutes, once, and ended when the receiver is back', async () => {
+		test('default: a receiver down for five minutes is reported once, until it is back', async () => {
 			const { at, told, said, post, round } = await site(await placeOf())
 			await post(...[1, 2, 3].map((number) => deliveryOf(number)))
 			for (const _ of [1, 2, 3, 4]) await round(minute)
@@ -122,7 +122,7 @@ for (const [name, placeOf] of places) {
 			expect(said()).toEqual([])
 		})
 
-		test('behavior: one mailbox that fails is reported, and ended when nothing waits', async () => {
+		test('behavior: a failing mailbox among others is reported, until nothing waits for it', async () => {
 			const { at, told, said, post, drop, round } = await site(await placeOf(), ['a@example.org', 'b@example.org'])
 			at.answer = ({ recipient }) => (recipient === 'a@example.org' ? refused : fine)
 			await post(deliveryOf(1, { recipient: 'a@example.org' }))

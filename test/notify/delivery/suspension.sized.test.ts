@@ -104,7 +104,7 @@ describe('a receiver that refuses everything', () => {
 		expect(told.filter(({ message }) => message.type === 'system.undelivered').length).toBeGreaterThan(0)
 	})
 
-	test('behavior: what it refused for 72 hours is given up, what is newer is not', async () => {
+	test('behavior: a delivery refused for 72 hours is given up, and a newer one is not', async () => {
 		const hook = scripted('hook', () => refusal)
 		await post(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 		await drain(hook)
@@ -145,7 +145,7 @@ describe('messages that are refused alone', () => {
 		},
 	)
 
-	test('behavior: one that waited for hours for another reason is not dead at its first refusal', async () => {
+	test('behavior: a delivery that waited for hours for another reason is not dead at its first refusal', async () => {
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 		await lab.store.post([alertDeliveryOf(1, { attempts: 12, createdAtMs: startMs - 600 * minute })])
 		await post(2)
@@ -155,7 +155,7 @@ describe('messages that are refused alone', () => {
 		expect(await lab.statuses()).toEqual(['1 pending'])
 	})
 
-	test('behavior: one that is dead and retried by hand has its hour again', async () => {
+	test('behavior: a dead delivery that is retried by hand has its hour of attempts again', async () => {
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 		await lab.store.post([
 			alertDeliveryOf(1, {

@@ -44,7 +44,7 @@ function site(recipients: readonly string[] | null = null) {
 	}
 }
 
-describe('what a fallback was sent', () => {
+describe('the report to a fallback that a receiver fails', () => {
 	test('default: is ended once nothing is left of what was refused, over restarts', async () => {
 		const { at, run, said, told } = site()
 		await lab.store.post([1, 2, 3].map((number) => alertDeliveryOf(number)))
@@ -150,7 +150,7 @@ describe('what a fallback was sent', () => {
 	})
 })
 
-test('default: whatever parks a delivery is known to be tried again by hand or by a probe alone', () => {
+test('default: every reason to park a delivery is among those for a retry by hand or by a probe alone', () => {
 	const rows = [...httpPolicy, ...smtpPolicy]
 	const last = rows.flatMap((row) => (row.verdict === 'parked' ? [row.code] : []))
 	expect(last.length).toBeGreaterThan(15)

@@ -18,7 +18,7 @@ const theft = { direction: 'out' } as const
 const withDigest = { optionsOf: () => ({ fallback: null, digest: { everyMs: minuteMs, max: 5 } }) }
 
 describe('a digest', () => {
-	test('default: it never holds alarms, look-alikes, messages of tracewatch and what leaves a watch', async () => {
+	test('default: a digest never holds alarms, look-alikes, messages of tracewatch and outgoing transfers', async () => {
 		const hook = keeping(lab)
 		const carrying = delivererOf(lab, [hook], withDigest)
 		await lab.store.post(numbers(1, 30).map((number) => alertDeliveryOf(number)))
@@ -41,7 +41,7 @@ describe('a digest', () => {
 		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ held: 26, pending: 0 })
 	})
 
-	test('behavior: what it never holds uses up nothing of `max`', async () => {
+	test('behavior: alerts that a digest never holds use up nothing of `max`', async () => {
 		const hook = keeping(lab)
 		const carrying = delivererOf(lab, [hook], withDigest)
 		await lab.store.post(numbers(1, 40).map((number) => alertDeliveryOf(number, {}, theft)))
@@ -51,7 +51,7 @@ describe('a digest', () => {
 		expect(hook.got).toHaveLength(45)
 	})
 
-	test('behavior: what is said of an alert that it holds waits for that alert', async () => {
+	test('behavior: a message about an alert that a digest holds waits for that alert', async () => {
 		const hook = keeping(lab)
 		const carrying = delivererOf(lab, [hook], withDigest)
 		const held = alertDeliveryOf(6)

@@ -92,7 +92,7 @@ describe('a mail', () => {
 		expect(mail?.messageId).toBe(`<${idOf(1)}@alerts.example.net>`)
 	})
 
-	test('behavior: what a label carries neither adds a header nor a recipient', async () => {
+	test('behavior: a label with line ends and addresses adds neither a header nor a recipient to the mail', async () => {
 		const label = 'x\r\nBcc: evil@example.org\u0000\u202egnp.exe, evil@example.org'
 		const message = messageOf(alertData({ watch: { ...alertData().watch, label } }))
 		await send(mailDeliveryOf(1, 'ops@example.org', { message }))

@@ -39,7 +39,7 @@ describe('the mail of a digest', () => {
 		}
 	})
 
-	test('behavior: it is one table, with a row for each alert that is read at a glance', () => {
+	test('behavior: a digest by mail is one table, with a row for each alert', () => {
 		const sent = { direction: 'out', from: treasury, to: payer, value: '7', valueWei: '7000000000000000000' } as const
 		const self = { ...sent, direction: 'self', to: treasury } as const
 		const alerts = [alertDeliveryOf(1), alertDeliveryOf(2, {}, sent), alertDeliveryOf(3, {}, self)]
@@ -84,7 +84,7 @@ describe('the mail of a digest', () => {
 		},
 	)
 
-	test('behavior: what must not be overlooked stands in the subject, first in the mail, and marked in its row', () => {
+	test('behavior: look-alikes and unexplained changes stand in the subject, first, and marked in their rows', () => {
 		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 5 }
 		const many = Array.from({ length: 30 }, (_, at) => alertDeliveryOf(at + 1))
 		const bad = alertDeliveryOf(31, {}, { lookalike })

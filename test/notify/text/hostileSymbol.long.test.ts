@@ -66,7 +66,7 @@ async function sentTo(format: FormatName, symbol: string | null): Promise<string
 	return shownBy(body)
 }
 
-describe("what a token's contract calls it", () => {
+describe('a hostile name that a token contract gives to itself', () => {
 	test.each(['slack', 'telegram', 'discord', 'ntfy'] as const)(
 		'behavior: %s is sent no line, link or mention of it',
 		async (format) => {

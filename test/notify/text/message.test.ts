@@ -188,7 +188,7 @@ describe('subjects', () => {
 		for (const fact of ['Waiting', 'Reason']) expect(over.text).not.toContain(fact)
 	})
 
-	test('behavior: what to do stands by itself, and is never cut off with a long reason', () => {
+	test('behavior: the line of what to do stands by itself, and is never cut off with a long reason', () => {
 		const reason = `no block of ethereum was scanned: ${'word '.repeat(200)}. To do: see whether the node runs`
 		const { text, html } = composeMessage(messageOf(systemData({ reason }), 'system.stalled'))
 		expect(text.split('\n')).toContain('To do: see whether the node runs')
@@ -198,7 +198,7 @@ describe('subjects', () => {
 		expect(parked.html).toContain('<b>To do: put right')
 	})
 
-	test('behavior: what comes instead says instead of whom', () => {
+	test('behavior: a message sent to a fallback says which receiver did not take it', () => {
 		const message = messageOf(alertData())
 		const { text } = composeMessage({ ...message, data: { ...message.data, insteadOf: 'ops-hook' } })
 		expect(text).toContain('ops-hook did not take this, so it is sent to you.')

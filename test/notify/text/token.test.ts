@@ -75,7 +75,7 @@ test.each([
 	}
 })
 
-describe('what a reader must not overlook', () => {
+describe('warnings that a reader of a token alert must see', () => {
 	test('behavior: an unknown token is said to be one, in mails and chats', () => {
 		const message = messageFor(unknown)
 		const markup = { disarm: (text: string) => text, link: (url: string) => url }

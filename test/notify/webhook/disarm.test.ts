@@ -86,7 +86,7 @@ test.each(Object.entries(finds))('error: %s finds nothing in a label or in the w
 })
 
 /** Where Slack reads markup, and where it reads none. */
-test("error: what Slack finds in its blocks is the program's own: names in bold, one link", () => {
+test('error: blocks for Slack hold only markup of the program: names in bold, one link', () => {
 	for (const message of messages) {
 		const target = { url: new URL('https://chat.example/x'), secret: null }
 		const { blocks } = JSON.parse(formats.slack.request(deliveryOf(1, { message }), target, 0).body.toString('utf8'))
@@ -104,7 +104,7 @@ test("error: what Slack finds in its blocks is the program's own: names in bold,
 	}
 })
 
-test('error: what is bold or code on Telegram is said by positions, which no label moves', () => {
+test('error: bold and code on Telegram are set by positions, which no label moves', () => {
 	const watch = { ...alertData().watch, label: `A*b_<b>🐋${hostile}` }
 	for (const message of [...messages, messageOf(alertData({ watch }))]) {
 		const target = { url: new URL('https://chat.example/bot1:x?chat_id=1'), secret: null }

@@ -63,7 +63,7 @@ test.each([
 	expect(isForbidden(address)).toBe(false)
 })
 
-test('behavior: what a name resolves to is filtered in the look-up that the connection uses', async () => {
+test('behavior: the addresses of a name are filtered in the look-up that the connection uses', async () => {
 	const resolved = (name: string) =>
 		new Promise<{ code: string | undefined; found: unknown }>((resolve) =>
 			allowedLookup(name, { all: true }, (error, found) => resolve({ code: error?.code, found })),

@@ -172,7 +172,7 @@ describe('discord', () => {
 		expect((await send('discord', path, cut)).outcome.result).toBe('retry')
 	})
 
-	test('behavior: its rate limit in seconds and fractions is heeded', async () => {
+	test('behavior: a rate limit of Discord in fractions of a second is obeyed', async () => {
 		const { outcome } = await send('discord', path, {
 			status: 429,
 			body: '{"message":"slow","retry_after":64.57,"global":false}',
@@ -323,7 +323,7 @@ describe('pagerduty', () => {
 })
 
 describe('alertmanager', () => {
-	test('default: one alert that fires for a day, its identity in its labels', async () => {
+	test('default: an alert fires for a day in Alertmanager, with its identity in its labels', async () => {
 		const { outcome, hit, body } = await send('alertmanager', '/am/', 200)
 		expect(outcome).toMatchObject(delivered)
 		expect(hit.url).toBe('/am/api/v2/alerts')
@@ -395,7 +395,7 @@ describe('watchlists that were edited wrongly', () => {
 		])
 	})
 
-	test('default: that they are right again ends what they began, and no stall', async () => {
+	test('default: watchlists that are right again end the alert of their refusal, and no alert of a stall', async () => {
 		const over = messageOf(systemData({ ends: 'refused' }), 'system.recovered')
 		const refused = await send('pagerduty', '/v2/enqueue', 202, word)
 		const accepted = await send('pagerduty', '/v2/enqueue', 202, over)

@@ -156,7 +156,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a'])
 	})
 
-	testInFull('error: what waits for too long becomes a hole that says how much', async () => {
+	testInFull('error: history rows that wait for too long become a hole that says how many are missing', async () => {
 		await mkdir(folder, { recursive: true })
 		await writeFile(join(folder, 'history'), 'no folder')
 		const store = await open()

@@ -36,7 +36,7 @@ export async function writeHistory(folder: string, count: number): Promise<void>
 	}
 }
 
-test(`behavior: one address among ${rows} rows`, { timeout: 300_000 }, async () => {
+test(`behavior: a search for an address among ${rows} rows`, { timeout: 300_000 }, async () => {
 	const folder = temporaryFolder()
 	await writeHistory(folder, rows)
 	const wanted = Math.floor(rows / 7)

@@ -23,7 +23,7 @@ describe('peek', () => {
 		expect(await readdir(root)).toEqual([])
 	})
 
-	test('default: what the holder of the folder has on disk', async () => {
+	test('default: peek gives what the holder of the folder has on disk', async () => {
 		const release = await lockState(folder)
 		const store = await openFileStore(folder, { clock: () => 5 })
 		await store.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('a'), deliveryOf('b')] }))

@@ -63,7 +63,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		])
 	})
 
-	test('behavior: what an operator writes beside is taken in, by the next write or without one', async () => {
+	test('behavior: a change by an operator beside the daemon is taken in, with or without a next write', async () => {
 		const beside = await openPgStore(server.url(), { clock: Date.now, historyMs: 3_600_000, isBeside: true })
 		expect(await beside.drop(['a'])).toBe(1)
 		await store.commit(commitOf({ checkpoint: blockOf(5) }))
@@ -80,7 +80,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
 	})
 
-	test('error: who was replaced writes nothing more, and hears of it once', async () => {
+	test('error: an instance that was replaced writes nothing more, and is notified of it once', async () => {
 		const lost: string[] = []
 		await store.close()
 		store = await open({ onLost: ({ reason }: Error & { reason: string }) => lost.push(reason) })

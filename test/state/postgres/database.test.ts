@@ -86,7 +86,7 @@ describe.skipIf(server === null)('a database', () => {
 		await (await openPgStore(url, options)).close()
 	})
 
-	test('behavior: who stands by shows it, ends when stopped, and takes over from one that ends', async () => {
+	test('behavior: an instance standing by says so, ends when stopped, and takes over from another that ends', async () => {
 		const place = { kind: 'postgres', url: await server.fresh('waiting') } as const
 		const holder = await openPgStore(place.url, options)
 		await holder.commit(commitOf({ checkpoint: blockOf(3) }))
@@ -140,7 +140,7 @@ describe.skipIf(server === null)('a database', () => {
 		await store.close()
 	})
 
-	test('behavior: what is acknowledged is on disk, also where the database is set to be careless', async () => {
+	test('behavior: an acknowledged write is on disk, even where the database is set not to wait for it', async () => {
 		const url = await server.fresh('careless')
 		await server.sql(`alter database ${server.named('careless')} set synchronous_commit = off`)
 		await server.sql(`alter database ${server.named('careless')} set default_transaction_isolation = 'serializable'`)
@@ -163,7 +163,7 @@ describe.skipIf(server === null)('a database', () => {
 		await store.close()
 	})
 
-	test('behavior: what a poll writes and reads does not grow with the number of watches', async () => {
+	test('behavior: the work of a poll on the database does not grow with the number of watches', async () => {
 		// What the files beside this one write goes into the same log of a server.
 		const own = await startOwnServer()
 		onTestFinished(() => own.stop())

@@ -22,7 +22,7 @@ beforeEach(async () => {
 
 afterEach(() => removeFolder(root))
 
-describe('what stands in the folder', () => {
+describe('the files in the state folder', () => {
 	test('default: two files and the copies before them, for this user only', async () => {
 		const names = ['journal.jsonl', 'journal.jsonl.prev', 'state.json', 'state.json.prev']
 		expect((await readdir(folder)).sort()).toEqual(names)
@@ -30,7 +30,7 @@ describe('what stands in the folder', () => {
 		expect((await stat(folder)).mode & 0o777).toBe(0o700)
 	})
 
-	test('default: one JSON object with its format, whose sum is that of the bytes before it', async () => {
+	test('default: the snapshot is one JSON object with its format and the sum of the bytes before it', async () => {
 		const text = await readFile(at('state.json'), 'utf8')
 		expect(JSON.parse(text)).toMatchObject({
 			v: FORMAT,
@@ -62,7 +62,7 @@ describe('what stands in the folder', () => {
 		await store.close()
 	})
 
-	test('behavior: what a cut write left over is removed at the start, and was never read', async () => {
+	test('behavior: a file left over by a cut write is removed at the start, and never read', async () => {
 		await writeFile(at('state.json.tmp'), 'half')
 		await writeFile(at('journal.jsonl.tmp'), '')
 		await (await open()).close()

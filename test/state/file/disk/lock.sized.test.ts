@@ -40,7 +40,7 @@ const refusedUntil = (words: RegExp) =>
 		})
 		.toMatch(words)
 
-describe('one process has the folder', () => {
+describe('a state folder is held by one process', () => {
 	test('default: taken, given back, taken again; the folder is made', async () => {
 		const inner = join(folder, 'new', 'state')
 		for (let times = 0; times < 12; times++) await (await lockState(inner))()
@@ -107,7 +107,7 @@ describe('one process has the folder', () => {
 		await expect(lockState(folder)).rejects.toMatchObject({ reason: 'locked' })
 	})
 
-	test('behavior: what the dead left behind is tidied away', async () => {
+	test('behavior: sockets left behind by killed processes are removed', async () => {
 		for (let times = 0; times < 3; times++) await (await hold()).kill('SIGKILL')
 		const release = await lockState(folder)
 		const left = execFileSync('ls', [folder], { encoding: 'utf8' }).trim().split('\n')
@@ -116,7 +116,7 @@ describe('one process has the folder', () => {
 	})
 })
 
-describe('what answers is not believed', () => {
+describe('a false holder behind the socket is not believed', () => {
 	/** A link and a socket as a holder makes them, behind which someone else speaks. */
 	const speak = async (how: (socket: Socket) => void) => {
 		const name = 'lock.held-0123456789abcdef.sock'
@@ -145,14 +145,14 @@ describe('what answers is not believed', () => {
 		}
 	})
 
-	testInFull('error: one that drips for ever is left', async () => {
+	testInFull('error: a false holder that answers slowly for ever is left', async () => {
 		await speak((socket) => {
 			const drip = setInterval(() => socket.write(' '), 50)
 			socket.on('close', () => clearInterval(drip))
 		})
 	})
 
-	test('error: one that floods is cut off', async () => {
+	test('error: a false holder that floods is cut off', async () => {
 		let sent = 0
 		await speak((socket) => {
 			const piece = Buffer.alloc(1 << 16, 0x20)
@@ -167,14 +167,14 @@ describe('what answers is not believed', () => {
 	})
 })
 
-describe('who may write to the folder', () => {
-	test('default: it is made for this user alone', async () => {
+describe('write access to the state folder', () => {
+	test('default: a new state folder is made for this user alone', async () => {
 		const inner = join(folder, 'state')
 		await (await lockState(inner))()
 		expect((await stat(inner)).mode & 0o777).toBe(0o700)
 	})
 
-	test('behavior: one that the group may write to, as a generous umask makes it, is closed to the group', async () => {
+	test('behavior: a folder writable for the group, as a generous umask makes it, is closed to the group', async () => {
 		await chmod(folder, 0o775)
 		await (await lockState(folder))()
 		expect((await stat(folder)).mode & 0o777).toBe(0o755)
@@ -222,7 +222,7 @@ describe.runIf(isLinux)('another user of the machine', () => {
 		}
 	})
 
-	test('behavior: he cannot reach the sockets, nor make, move or take away anything in the folder', async (here) => {
+	test('behavior: another user cannot reach the sockets, nor change anything in the folder', async (here) => {
 		if (!isRoot) {
 			notProved('that another user cannot reach the lock: two users need root')
 			return here.skip()
