@@ -114,7 +114,7 @@ test('behavior: a block that was scanned and not taken in at the end is read aga
 })
 
 inFull(() => {
-	test('behavior: what is hidden beside what is sent has an alert of its own, with its block and amount', async () => {
+	test('behavior: a hidden payment beside a sent alert has its own alert, with its block and amount', async () => {
 		const { node, bench, hide, pay } = await open()
 		await pay(5n)
 		hide(await pay(7n))

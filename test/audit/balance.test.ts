@@ -110,7 +110,7 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).length).toBeLessThanOrEqual(2)
 	})
 
-	test('behavior: it is reported once where blocks wait to be confirmed, or come before it is seen', async () => {
+	test('behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks', async () => {
 		const late = await open({ network: { confirmations: 3 } })
 		await late.set(7n)
 		await late.bench.settle()

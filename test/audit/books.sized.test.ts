@@ -177,40 +177,51 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
 	})
 
-	testInFull('behavior: what is hidden and equals the fee of the watch to the wei does not pass for it', async () => {
-		const { dialect, hide } = hideTransactions()
-		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
-		const gasPrice = 30_000_000_000n
-		const feeWei = 21_000n * gasPrice
-		const pay = (from: Address, to: Address, wei: bigint): Promise<Hash> =>
-			node.rpc('eth_sendTransaction', [{ from, to, value: hex(wei), gas: '0x5208', gasPrice: hex(gasPrice) }])
-		await pay(alice, stranger, 5n)
-		hide(await pay(bob, alice, feeWei))
-		const block = await node.mine()
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
-			{ fromBlock: Number(block), toBlock: Number(block), explainedWei: `${-feeWei - 5n}`, differenceWei: `${feeWei}` },
-		])
-		await expectClosed(bench, node, watched)
-	})
+	testInFull(
+		'behavior: a hidden payment that equals the fee of the watch to the wei is not taken for the fee',
+		async () => {
+			const { dialect, hide } = hideTransactions()
+			const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+			const gasPrice = 30_000_000_000n
+			const feeWei = 21_000n * gasPrice
+			const pay = (from: Address, to: Address, wei: bigint): Promise<Hash> =>
+				node.rpc('eth_sendTransaction', [{ from, to, value: hex(wei), gas: '0x5208', gasPrice: hex(gasPrice) }])
+			await pay(alice, stranger, 5n)
+			hide(await pay(bob, alice, feeWei))
+			const block = await node.mine()
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
+				{
+					fromBlock: Number(block),
+					toBlock: Number(block),
+					explainedWei: `${-feeWei - 5n}`,
+					differenceWei: `${feeWei}`,
+				},
+			])
+			await expectClosed(bench, node, watched)
+		},
+	)
 
-	testInFull('behavior: what one endpoint hides and another reports is reported as an event, late', async () => {
-		const { dialect, hidden } = hideLeaves(() => true)
-		const { node, bench, puppet, bob, watched } = await open({ dialects: [dialect, {}] })
-		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
-		await node.mine()
-		await bench.settle()
-		expect(hidden()).toHaveLength(1)
-		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-		expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
-			{ id: `31337:${txHash}:0:transfer:${puppet}`, valueWei: '3', direction: 'out', late: true },
-		])
-		await expectClosed(bench, node, watched)
-		// The second look, by the endpoint that hides it, accepts nothing back.
-		await node.mine(20)
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-	})
+	testInFull(
+		'behavior: a payment hidden by one endpoint and reported by another is sent as an event, late',
+		async () => {
+			const { dialect, hidden } = hideLeaves(() => true)
+			const { node, bench, puppet, bob, watched } = await open({ dialects: [dialect, {}] })
+			const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+			await node.mine()
+			await bench.settle()
+			expect(hidden()).toHaveLength(1)
+			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+			expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
+				{ id: `31337:${txHash}:0:transfer:${puppet}`, valueWei: '3', direction: 'out', late: true },
+			])
+			await expectClosed(bench, node, watched)
+			// The second look, by the endpoint that hides it, accepts nothing back.
+			await node.mine(20)
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		},
+	)
 
 	testInFull(
 		'behavior: a transaction of the watch that one endpoint hides whole is reported by the other',
@@ -238,7 +249,7 @@ describe('books, of a small chain', () => {
 		},
 	)
 
-	testInFull('behavior: what is reported later takes the alert back', async () => {
+	testInFull('behavior: an unexplained change is retracted once a trace reports the payment', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
 		const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
@@ -255,35 +266,38 @@ describe('books, of a small chain', () => {
 		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
 	})
 
-	testInFull('behavior: what explains it is asked for again where the second look could not be answered', async () => {
-		const { dialect } = hideLeaves(() => true)
-		const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
-		await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
-		await node.mine()
-		await bench.settle()
-		const [first] = await alertsOf(bench, 'alert.unexplained')
-		expect(first).toMatchObject({ differenceWei: '-3' })
-		const [gateway] = gateways
-		// It tells all by now, but for a while not what stands in the block besides.
-		const failing: Dialect = {
-			twist(method, [, isWhole]) {
-				if (method !== 'eth_getBlockByNumber' || isWhole !== true) return undefined
-				throw new Refused({ error: { code: -32603, message: 'internal error' } })
-			},
-		}
-		if (gateway !== undefined) gateway.dialect = failing
-		// More blocks than announcements are remembered.
-		for (const blocks of [20, 300, 1]) {
-			await node.mine(blocks)
+	testInFull(
+		'behavior: the payment behind an unexplained change is requested again after a second look without an answer',
+		async () => {
+			const { dialect } = hideLeaves(() => true)
+			const { node, bench, gateways, puppet, bob } = await open({ dialects: [dialect] })
+			await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
+			await node.mine()
 			await bench.settle()
-		}
-		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-		if (gateway !== undefined) gateway.dialect = {}
-		bench.pass(20_000)
-		await node.mine()
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
-	})
+			const [first] = await alertsOf(bench, 'alert.unexplained')
+			expect(first).toMatchObject({ differenceWei: '-3' })
+			const [gateway] = gateways
+			// It tells all by now, but for a while not what stands in the block besides.
+			const failing: Dialect = {
+				twist(method, [, isWhole]) {
+					if (method !== 'eth_getBlockByNumber' || isWhole !== true) return undefined
+					throw new Refused({ error: { code: -32603, message: 'internal error' } })
+				},
+			}
+			if (gateway !== undefined) gateway.dialect = failing
+			// More blocks than announcements are remembered.
+			for (const blocks of [20, 300, 1]) {
+				await node.mine(blocks)
+				await bench.settle()
+			}
+			expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+			if (gateway !== undefined) gateway.dialect = {}
+			bench.pass(20_000)
+			await node.mine()
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
+		},
+	)
 
 	testInFull('behavior: a withdrawal from staking is reported, exactly, and explains the balance', async () => {
 		const paid = new Map<bigint, readonly object[]>()

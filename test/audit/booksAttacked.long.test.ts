@@ -85,7 +85,7 @@ function liar() {
 const whenAsked = { timeout: 120_000 }
 
 describe('books under attack', () => {
-	test('behavior: one endpoint of two lies in balances only: not sent as unexplained, but as not proved', async () => {
+	test('behavior: a false balance from one endpoint of two is sent as not proved, not as unexplained', async () => {
 		const { lie, dialect } = liar()
 		const { node, bench, said, alice, bob, block } = await open([dialect, {}])
 		Object.assign(lie, { of: alice, from: (await node.head()) + 1n })

@@ -106,7 +106,7 @@ describe('a kill at each commit repeats an id and makes no second alert', () => 
 	})
 })
 
-test('behavior: what replacing blocks hide is found, of watches that did not move too', async () => {
+test('behavior: payments hidden in replacing blocks are found, even of watches that did not move', async () => {
 	const { node, alice, bob, carol, hide, pay, open } = await chain()
 	const { bench } = await open()
 	onTestFinished(() => bench.close())

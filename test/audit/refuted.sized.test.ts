@@ -95,7 +95,7 @@ async function open(
 	return { node, bench, said, alice, bob, carol, puppet, gateways, block, told, settleAll, pay, act }
 }
 
-test('default: one endpoint gives 1 ETH where 5 wei came in: that is retracted, and 5 wei are announced', async () => {
+test('default: a false amount, 1 ETH for 5 wei, is retracted, and the 5 wei are announced', async () => {
 	const { dialect, lie } = liar()
 	const { bench, alice, bob, block, told, settleAll, pay } = await open([dialect])
 	const txHash = await pay(bob, alice, 5n)
@@ -115,7 +115,7 @@ test('default: one endpoint gives 1 ETH where 5 wei came in: that is retracted, 
 })
 
 testInFull(
-	'behavior: what the proved reading does not contain is retracted, and no later look announces it',
+	'behavior: an event that the proved reading lacks is retracted, and no later look announces it',
 	async () => {
 		const { dialect, lie } = liar()
 		const { alice, bob, block, told, settleAll, pay } = await open([dialect])
@@ -320,7 +320,7 @@ inFull(() => {
 		])
 	})
 
-	test('behavior: what went out was reported as coming in', async () => {
+	test('behavior: an outgoing payment that was reported as incoming is corrected', async () => {
 		const { dialect, lie } = liar()
 		const { alice, puppet, block, told, act } = await open([dialect], { watched: ['puppet'] })
 		lie(await act(alice, 5n), { from: alice, to: puppet }, [0])

@@ -51,7 +51,7 @@ test('behavior: `once` reports what no frame explains even if the second endpoin
 	expect(told.at(-1)).toEqual([['alert.unexplained', '7']])
 })
 
-test('behavior: one run checks all that is unexplained again, not the same first three each time', async () => {
+test('behavior: a single run checks every unexplained change again, not the same first three each time', async () => {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
 	const [alice, bob] = (await node.accounts()) as [Address, Address]

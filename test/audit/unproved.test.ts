@@ -136,7 +136,7 @@ test('behavior: a book that could be opened late only is said to be open, and th
 	})
 })
 
-test('default: what is alike is one entry, and no more than twenty are kept', () => {
+test('default: like unproved spans form one entry, and no more than twenty are kept', () => {
 	const one = (n: number, why = 'a') =>
 		({ fromBlock: n, toBlock: n, count: 1, addresses: [`0x${String(n % 3).padStart(40, '0')}`], why }) as const
 	let facts = nothingUnproved

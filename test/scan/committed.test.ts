@@ -30,7 +30,7 @@ async function judged(before: NetworkState, meanwhile: NetworkState, difference 
 	return seen.length
 }
 
-test('default: what nothing changed is judged once', async () => {
+test('default: an announcement that nothing changed is judged once', async () => {
 	const state = stateOf(announcementOf('a', 6))
 	expect(await judged(state, state)).toBe(1)
 })

@@ -188,7 +188,7 @@ describe('behavior', () => {
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.control', 'alert.removed'])
 	})
 
-	test('what was in force at the first look, such as the owner set by the constructor, is not reported', async () => {
+	test('a setting in force at the first look, such as the owner set by the constructor, is not reported', async () => {
 		const { node, bench, told } = await open({}, {})
 		const fresh = at('ff')
 		bench.setWatches([watchOf(fresh, { kinds: ['control'] })])

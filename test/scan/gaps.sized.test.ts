@@ -226,7 +226,7 @@ describe('a block that fails by every way', () => {
 			expect(await types(bench)).toEqual([])
 		})
 
-		test('behavior: nor is one that keeps no state of that long ago', async () => {
+		test('behavior: a node that keeps no state of an old block does not turn the block into a gap', async () => {
 			const { bench, pay, fail, failing, node } = await open({ books: false })
 			failing.error = { code: -32000, message: 'missing trie node' }
 			const first = await pay()
@@ -306,7 +306,7 @@ describe('a block that fails by every way', () => {
 			])
 		})
 
-		test('behavior: one that only a backfill meets is read for its addresses alone', async () => {
+		test('behavior: a bad block met only by a backfill is read for the addresses of the backfill alone', async () => {
 			const { node, bench, pay, fail, failing, from, to } = await open({ books: false })
 			const bad = await pay()
 			const next = await pay()
@@ -342,7 +342,7 @@ describe('a block that fails by every way', () => {
 			expect(into.map(({ data }) => 'txHash' in data && data.txHash)).toEqual([bad.txHash])
 		})
 
-		test('behavior: one that could be read once does not hold up what is settled', async () => {
+		test('behavior: a bad block that could be read once does not hold up the settling of later blocks', async () => {
 			const { node, bench, pay, fail, said, stir } = await open({ books: false, source: 'trace_block' })
 			const once = await pay()
 			await bench.settle()
@@ -363,32 +363,35 @@ describe('a block that fails by every way', () => {
 		})
 	})
 
-	testInFull('behavior: what moved in a gap is not unexplained while it is open, nor once it was read', async () => {
-		const { node, bench, failing, to, bad } = await openWithGap()
-		for (let n = 0; n < 3; n++) {
-			bench.pass(60_000)
-			await node.mine(2)
-			await polls(bench)
-		}
-		expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
-		const waiting = await bench.store.network('local')
-		expect(waiting?.books.get(to)).toMatchObject({ block: bad.number - 1n, movedWei: ether })
-		expect(waiting?.booksSeen).toMatchObject({ openCount: 1, closedTo: Number(bad.number) - 1 })
-		heal(failing)
-		bench.pass(3_600_000)
-		await bench.settle()
-		expect((await types(bench)).slice(3)).toEqual(['alert.transfer', 'system.recovered'])
-		await node.mine(10)
-		await bench.settle()
-		expect(await types(bench)).toHaveLength(5)
-		const head = await node.head()
-		const { books } = (await bench.store.network('local')) ?? {}
-		expect([...(books?.values() ?? [])].map(({ block, movedWei }) => [block, movedWei])).toEqual([[head, 0n]])
-	})
+	testInFull(
+		'behavior: a payment in a gap is not unexplained while the gap is open, nor once it was read',
+		async () => {
+			const { node, bench, failing, to, bad } = await openWithGap()
+			for (let n = 0; n < 3; n++) {
+				bench.pass(60_000)
+				await node.mine(2)
+				await polls(bench)
+			}
+			expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
+			const waiting = await bench.store.network('local')
+			expect(waiting?.books.get(to)).toMatchObject({ block: bad.number - 1n, movedWei: ether })
+			expect(waiting?.booksSeen).toMatchObject({ openCount: 1, closedTo: Number(bad.number) - 1 })
+			heal(failing)
+			bench.pass(3_600_000)
+			await bench.settle()
+			expect((await types(bench)).slice(3)).toEqual(['alert.transfer', 'system.recovered'])
+			await node.mine(10)
+			await bench.settle()
+			expect(await types(bench)).toHaveLength(5)
+			const head = await node.head()
+			const { books } = (await bench.store.network('local')) ?? {}
+			expect([...(books?.values() ?? [])].map(({ block, movedWei }) => [block, movedWei])).toEqual([[head, 0n]])
+		},
+	)
 })
 
 inFull(() => {
-	describe('what moved in a gap that a person accepted', () => {
+	describe('a payment in a gap that a person accepted', () => {
 		test('behavior: is unexplained and names it, and is retracted when it was read after all', async () => {
 			const { node, bench, failing, to, bad } = await openWithGap()
 			expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
@@ -502,7 +505,7 @@ testInFull(
 
 inFull(() => {
 	describe('a block that only another way gives', () => {
-		test('behavior: what that leaves out is unexplained', async () => {
+		test('behavior: a payment that the other way leaves out is unexplained', async () => {
 			const { bench, pay, fail, gateways, failing } = await open()
 			await pay()
 			await bench.settle()
@@ -530,7 +533,7 @@ inFull(() => {
 
 inFull(() =>
 	describe('many such blocks, one after the other', () => {
-		test('behavior: what comes after them is reported, and each of them when it could be read', async () => {
+		test('behavior: blocks after bad ones are reported, and each bad one when it could be read', async () => {
 			const { bench, pay, fail, failing } = await open({ books: false })
 			const hostile = []
 			for (let count = 0; count < 20; count++) hostile.push(await pay())
@@ -555,7 +558,7 @@ inFull(() =>
 )
 
 inFull(() => {
-	describe('what a person says of a gap', () => {
+	describe('a gap by the decision of a person', () => {
 		const opened = async () => {
 			const all = await open({ books: false })
 			const bad = await all.pay()

@@ -14,7 +14,7 @@ const weaker: Address = `0x123fff${'7'.repeat(27)}1116543`
 const router: Address = `0xc0deab${'0'.repeat(27)}9876543`
 const likeRouter: Address = `0xc0deff${'7'.repeat(27)}1116543`
 
-test('default: those whom the watch has paid are imitated, and it is said, also after a restart', async () => {
+test('default: an imitation of an address that the watch has paid is marked, even after a restart', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const [minter, alice] = (await node.accounts()) as [Address, Address]

@@ -72,7 +72,7 @@ async function said(node: TestAnvil, { alice, usd, first }: Awaited<ReturnType<t
 	}
 }
 
-test('default: what is said of each shape', async () => {
+test('default: each shape of address poisoning has its own words', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const played = await play(node)

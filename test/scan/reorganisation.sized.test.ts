@@ -110,7 +110,7 @@ describe('reorganisations', () => {
 		expect(told[1]?.answers).toBe(told[0]?.id)
 	})
 
-	test('behavior: what enters the chain behind the checkpoint is sent late', async () => {
+	test('behavior: an event that a reorganisation puts behind the checkpoint is sent late', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -125,7 +125,7 @@ describe('reorganisations', () => {
 		expect(alertOf(alert)).toMatchObject({ late: true, lateReason: 'entered the chain in a reorganisation' })
 	})
 
-	test('behavior: what was read ahead of a reorganisation is not taken for the chain after the next one', async () => {
+	test('behavior: blocks read ahead of a reorganisation are not taken for the chain after the next one', async () => {
 		const { node, accounts, bench } = await setUp(1, { settle: 3 })
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const sent: string[] = []

@@ -176,7 +176,7 @@ const hostile: Readonly<Record<string, Hex>> = {
 	'a call to itself, for ever': '0x60006000600060006000305af1',
 }
 
-test('behavior: whatever a contract answers when asked for its name, the transfer is reported, and soon', async () => {
+test('behavior: a contract with a hostile answer for its name: the transfer is reported, and soon', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const [stranger, alice] = (await node.accounts()) as [Address, Address]

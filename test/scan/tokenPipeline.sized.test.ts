@@ -124,7 +124,7 @@ describe('the second look', () => {
 	})
 })
 
-describe('what was before', () => {
+describe('a backfill of token transfers', () => {
 	test('behavior: a watch with an earlier `from_block` gets past alerts late and in order, new ones not', async () => {
 		const own = await stage()
 		const first = (await own.node.head()) + 1n

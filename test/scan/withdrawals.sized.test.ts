@@ -198,7 +198,7 @@ describe('withdrawals', () => {
 		},
 	)
 
-	testInFull('behavior: one that the header hides is unexplained, with its exact amount', async () => {
+	testInFull('behavior: a withdrawal that the header hides is unexplained, with its exact amount', async () => {
 		// Anvil pays no withdrawals: a payment that nothing tells of stands for one.
 		const { dialect, hide } = hideTransactions()
 		const { node, bench, gateway } = await open()

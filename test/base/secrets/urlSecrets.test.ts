@@ -49,7 +49,7 @@ const alphabets = {
 }
 const cut = (url: string) => urlSecrets(new URL(url))
 
-describe('what is secret in a URL', () => {
+describe('the secrets in a URL', () => {
 	test.each([
 		['a key in the path', 'https://node.example.org/K3Y-0123456789ab/evm', ['K3Y-0123456789ab']],
 		['a key in the query', 'wss://node.example.org/ws?apikey=Q99', ['Q99']],

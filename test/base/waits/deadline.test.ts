@@ -44,7 +44,7 @@ describe('withDeadline', () => {
 		await expect(withDeadline(20, hang, fail, new AbortController().signal)).rejects.toThrow('too slow')
 	})
 
-	test('behavior: what came while this process stood still came in time', async () => {
+	test('behavior: an answer that came while the process stood still counts as in time', async () => {
 		const reading = (signal: AbortSignal) => Promise.race([readFile(import.meta.filename, 'utf8'), hang(signal)])
 		const read = withDeadline(500, reading, late, new AbortController().signal)
 		standStill(1_000)
@@ -97,7 +97,7 @@ describe('unlessAborted', () => {
 })
 
 describe('linkedAbort', () => {
-	test('default: it ends with the caller’s signal, with its reason', () => {
+	test('default: a linked signal ends with the caller’s signal, with its reason', () => {
 		const caller = new AbortController()
 		const { signal } = linkedAbort(caller.signal)
 		caller.abort('the stop')
@@ -105,7 +105,7 @@ describe('linkedAbort', () => {
 		expect(linkedAbort(caller.signal).signal.reason).toBe('the stop')
 	})
 
-	test('behavior: it ends alone, and after `release` nothing is left in the caller’s signal', () => {
+	test('behavior: a linked signal ends alone, and after `release` no listener is left on the caller’s signal', () => {
 		const caller = new AbortController()
 		const own = linkedAbort(caller.signal)
 		own.abort('enough')
@@ -123,7 +123,7 @@ describe('signalWithin', () => {
 		for (let times = 0; times < 3; times++) gc()
 	}
 
-	test('behavior: it comes although memory is tidied meanwhile', async () => {
+	test('behavior: a signal with a deadline fires even though memory is collected meanwhile', async () => {
 		const outer = new AbortController()
 		const aborted: unknown[] = []
 		const listen = (signal: AbortSignal) => {
@@ -138,7 +138,7 @@ describe('signalWithin', () => {
 		expect(getEventListeners(outer.signal, 'abort')).toEqual([])
 	})
 
-	test('behavior: it ends with the caller’s, also with one that has ended', () => {
+	test('behavior: a signal with a deadline ends with the caller’s signal, even one already ended', () => {
 		const outer = new AbortController()
 		const signal = signalWithin(60_000, outer.signal)
 		expect(signal.aborted).toBe(false)

@@ -44,17 +44,20 @@ test('default: nothing to do', () => {
 test.each([
 	['by its number', found, { ...expected, chainId: 42_161 }, 42_161n],
 	['by the name of its client', { ...found, clientVersion: 'nitro/v3.6.4' }, expected, 1n],
-] as const)('behavior: what Arbitrum moves outside of the EVM is said, %s', (_, one, options, chainId) => {
-	const advice = adviceFor({ ...one, chainId }, options)
-	expect(advice).toEqual([expect.stringContaining('deposits, retryable tickets and their refunds')])
-})
+] as const)(
+	'behavior: the movements of Arbitrum outside of the EVM are named in the advice, %s',
+	(_, one, options, chainId) => {
+		const advice = adviceFor({ ...one, chainId }, options)
+		expect(advice).toEqual([expect.stringContaining('deposits, retryable tickets and their refunds')])
+	},
+)
 
 test('error: the source that is forced is not there', () => {
 	const advice = adviceFor(found, { ...expected, source: 'trace_filter', isAble: false })
 	expect(advice).toEqual([expect.stringContaining('`source: trace_filter` is not what it can do')])
 })
 
-test('behavior: what one endpoint alone cannot prove is said, and of two nothing', () => {
+test('behavior: a single endpoint is warned of as unable to prove whole blocks, and two are not', () => {
 	expect(witnessInWords(1)).toMatch(/^one endpoint: .* none that makes up whole blocks/)
 	expect([witnessInWords(0), witnessInWords(2)]).toEqual([null, null])
 })

@@ -44,7 +44,7 @@ test('behavior: nothing where standard error is no terminal', async () => {
 	expect(to.written).toEqual([])
 })
 
-test('behavior: what is printed meanwhile stands on lines of its own, and the line fits its terminal', () => {
+test('behavior: lines printed beside a progress line stand alone, and the progress line fits its terminal', () => {
 	const to = screen(true, 30)
 	const line = createStatusLine(() => 'x'.repeat(200), { to })
 	const outside = { out: (text: string) => to.write(`${text}\n`), err: (text: string) => to.write(`${text}\n`) }

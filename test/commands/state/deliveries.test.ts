@@ -54,7 +54,7 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
-	test('error: what a receiver answered begins no line and moves no cursor', async () => {
+	test('error: a hostile answer of a receiver begins no line and moves no cursor', async () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`
@@ -66,7 +66,7 @@ describe('deliveries list', () => {
 		expect(out[2]).toBe(`  answered ${idOf(9)}  delivered]0;owned[2J x`)
 	})
 
-	test('behavior: what is held, why and until when; a second chance sends it alone', async () => {
+	test('behavior: held deliveries are listed with reason and time, and a retry sends a single one', async () => {
 		await stored(2)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const untilMs = startMs + 3_600_000

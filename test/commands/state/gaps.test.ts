@@ -73,7 +73,7 @@ describe('gaps', () => {
 		expect(json.map((line) => JSON.parse(line))).toMatchObject([{ network: 'gnosis', block: 95, acceptedAt: null }])
 	})
 
-	test('behavior: what a backfill is still to read is said, and is no gap yet', async () => {
+	test('behavior: blocks that a backfill is still to read are listed, and are no gap yet', async () => {
 		const store = await opened()
 		await store.commit(commitOf({ checkpoint: blockOf(100) }))
 		const covered = new Map([[addressOf(1), coverageOf(29)]])
@@ -92,7 +92,7 @@ describe('gaps', () => {
 		}
 	})
 
-	test('behavior: what is accepted is well, and `status` continues naming it', async () => {
+	test('behavior: an accepted gap is healthy, and `status` continues naming it', async () => {
 		await stored()
 		expect((await healthOf()).reason).toMatch(/^ethereum: block 90 and 1 more cannot be read .*; gnosis: block 95 /)
 		const accepted = '1 block accepted as not covered: what happened there was not sent'
@@ -129,7 +129,7 @@ describe('gaps', () => {
 		expect(two).toMatchObject({ acceptedAtMs: expect.any(Number) })
 	})
 
-	test('behavior: what the running daemon is stuck at is in both forms', async () => {
+	test('behavior: a span at which the running daemon is stuck is in both forms of the list', async () => {
 		await stored()
 		const store = await opened()
 		const look = { network: 'gnosis', look: 'second', fromBlock: 60, toBlock: 61 } as const

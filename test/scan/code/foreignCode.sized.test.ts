@@ -226,29 +226,32 @@ testInFull('behavior: of one code 20 alerts are sent in 24 h, then one a day wit
 	expect(alerts.map(({ count }) => count)).toEqual([...Array<undefined>(20).fill(undefined), 6])
 })
 
-testInFull('behavior: what was learnt in a block that leaves the chain is forgotten, its alert retracted', async () => {
-	const { node, send, told, bench } = await open(
-		{ [proxy]: assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP') },
-		{},
-		{},
-		[proxy],
-	)
-	await inSlot(node, word(1000), helper)
-	await node.mine()
-	await bench.settle()
-	const before = await node.rpc<string>('evm_snapshot')
-	await send(proxy, '0x12345678')
-	expect(await told()).toHaveLength(1)
-	await node.rpc('evm_revert', [before])
-	await node.rpc('evm_increaseTime', [100])
-	await node.mine(3)
-	await bench.settle()
-	const types = async () => (await bench.posted()).map(({ message }) => message.type)
-	expect(await types()).toEqual(['alert.code', 'alert.removed'])
-	await send(proxy, '0x1234567890')
-	await told()
-	expect(await types()).toEqual(['alert.code', 'alert.removed', 'alert.code'])
-})
+testInFull(
+	'behavior: code learnt in a block that leaves the chain is forgotten, and its alert is retracted',
+	async () => {
+		const { node, send, told, bench } = await open(
+			{ [proxy]: assemble('0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP') },
+			{},
+			{},
+			[proxy],
+		)
+		await inSlot(node, word(1000), helper)
+		await node.mine()
+		await bench.settle()
+		const before = await node.rpc<string>('evm_snapshot')
+		await send(proxy, '0x12345678')
+		expect(await told()).toHaveLength(1)
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(3)
+		await bench.settle()
+		const types = async () => (await bench.posted()).map(({ message }) => message.type)
+		expect(await types()).toEqual(['alert.code', 'alert.removed'])
+		await send(proxy, '0x1234567890')
+		await told()
+		expect(await types()).toEqual(['alert.code', 'alert.removed', 'alert.code'])
+	},
+)
 
 /** Answers `facetAddresses()` with three facets; forwards everything else to the one that the first byte chooses. */
 const facets = [at('f1'), at('f2'), at('f3')] as const

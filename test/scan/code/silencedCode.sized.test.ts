@@ -117,7 +117,7 @@ describe('behavior: foreign code that then runs addresses without code', () => {
 	)
 })
 
-describe('behavior: what cannot be judged is reported', () => {
+describe('behavior: a run of code that cannot be judged is reported', () => {
 	test.each([
 		['the codes', 'eth_getCode', `b1 each null`],
 		['the tree of the transaction', 'trace_transaction', `b1 each ${known}`],
@@ -241,7 +241,7 @@ test('default: code that a proxy forwards to for one transaction is reported whe
 	expect((await told()).map(brief)).toEqual([`b2 once ${keccak256(ruledCode)}`])
 })
 
-testInFull('one hash in two blocks of the chain: code that ran in the second is reported, too', async () => {
+testInFull('a transaction in two blocks of the chain: code that ran in the second block is reported', async () => {
 	const renamed = new Map<string, string>()
 	const twist: NonNullable<Dialect['twist']> = (_method, _params, result) => {
 		let text = JSON.stringify(result)

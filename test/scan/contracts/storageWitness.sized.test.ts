@@ -275,22 +275,25 @@ test.each([true, false])('behavior: a kill between scanner and auditor loses no 
 	expect((await again.store.network('local'))?.audit?.touched ?? []).toEqual([])
 })
 
-testInFull('behavior: what no frame shows is found in turn, and said to be a fault of the trace source', async () => {
-	const { anvil, bench, told } = await open({ storage: [[implementation, someone('a')]] })
-	await anvil.rpc('anvil_setStorageAt', [ruled, implementation, word(someone('b'))])
-	await anvil.mine(1)
-	await bench.settle()
-	bench.pass(300_000)
-	await anvil.mine(1)
-	await bench.settle()
-	const [alert] = (await bench.posted()).map((delivery) => alertOf(delivery))
-	expect(await told()).toHaveLength(1)
-	expect(alert).toMatchObject({ unseen: true, change: 'implementation' })
-	await anvil.mine(1)
-	bench.pass(300_000)
-	await bench.settle()
-	expect(await told()).toHaveLength(1)
-})
+testInFull(
+	'behavior: a change of storage without a frame is found, and reported as a fault of the trace source',
+	async () => {
+		const { anvil, bench, told } = await open({ storage: [[implementation, someone('a')]] })
+		await anvil.rpc('anvil_setStorageAt', [ruled, implementation, word(someone('b'))])
+		await anvil.mine(1)
+		await bench.settle()
+		bench.pass(300_000)
+		await anvil.mine(1)
+		await bench.settle()
+		const [alert] = (await bench.posted()).map((delivery) => alertOf(delivery))
+		expect(await told()).toHaveLength(1)
+		expect(alert).toMatchObject({ unseen: true, change: 'implementation' })
+		await anvil.mine(1)
+		bench.pass(300_000)
+		await bench.settle()
+		expect(await told()).toHaveLength(1)
+	},
+)
 
 testInFull('behavior: an upgrade of the beacon is reported for the watch on the proxy', async () => {
 	const beacon = '0xa3f0ad74e5423aebfd80d3ef4346578335a9a72aeaee59ff6cb3582b35133d50'
