@@ -30,13 +30,13 @@ beforeAll(async () => {
 afterAll(() => anvil.stop())
 
 describe('the truth scenario', () => {
-	test('default: what was planned by hand agrees with every balance of every watched address', () => {
+	test('default: alerts planned by hand agree with every balance of every watched address', () => {
 		expect(imbalances(books.due, books)).toEqual([])
 		expect(books.due.length).toBeGreaterThan(400)
 		expect(books.changesWei.size).toBeGreaterThan(150)
 	})
 
-	test('behavior: it is long, and has every case', () => {
+	test('behavior: the scenario is long, and has every case', () => {
 		expect(scenario.span.to).toBeGreaterThanOrEqual(60n)
 		const names = new Set(scenario.transactions.map(({ name }) => name))
 		for (const name of Object.keys({ ...movements, ...undoings, ...endings })) expect(names).toContain(name)
@@ -52,7 +52,7 @@ describe('the truth scenario', () => {
 		for (const address of never) expect(await anvil.code(address, scenario.span.to)).toBe('0x')
 	})
 
-	test('behavior: it is full of temptations', async () => {
+	test('behavior: the scenario has many frames that must not be reported', async () => {
 		const traces: Trace[] = []
 		for (let block = scenario.span.from; block <= scenario.span.to; block++) {
 			traces.push(...(await anvil.rpc<Trace[]>('trace_block', [`0x${block.toString(16)}`])))
@@ -114,17 +114,17 @@ describe('expectBooksBalance', () => {
 		}) as unknown as AlertData
 	const all = () => books.due.map(alertOf)
 
-	test('default: what is due is right, in any order', () => {
+	test('default: the complete list of alerts balances, in any order', () => {
 		expectBooksBalance(all().reverse(), books)
 	})
 
-	test('error: one alert too few, whichever it is', () => {
+	test('error: a list that lacks any single alert does not balance', () => {
 		for (let index = 0; index < books.due.length; index += 37) {
 			expect(() => expectBooksBalance(all().toSpliced(index, 1), books)).toThrow()
 		}
 	})
 
-	test('error: one alert too many, by a wei wrong, or twice', () => {
+	test('error: a list with an alert too many, by a wei wrong, or twice does not balance', () => {
 		const at = books.due.findIndex(({ valueWei, direction }) => valueWei > 0n && direction === 'in')
 		const first = all()[at]
 		if (first === undefined) throw new Error('no alert')

@@ -249,7 +249,7 @@ const dialects: Readonly<
 	},
 }
 
-describe('whatever a node does to logs', () => {
+describe('logs hidden, cut or changed by a node', () => {
 	test('behavior: all of them reported, or none and the checkpoint stays', async () => {
 		const scenario = await playTokens(11, { blocks: 8 })
 		await scenario.node.mine(3)

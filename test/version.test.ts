@@ -14,7 +14,7 @@ test('error: an older one is refused in a sentence that says what to do', () => 
 })
 
 // scripts/booted-systemd.sh asks real ones; this says it at once.
-test('behavior: what an old Node reads before it is refused has nothing in it that it stumbles upon', () => {
+test('behavior: files that an old Node reads before it is refused hold no syntax unknown to it', () => {
 	const read = new Set<string>()
 	const follow = (path: string) => {
 		if (read.has(path)) return

@@ -502,7 +502,7 @@ describe('followWatchlists', () => {
 		expect((await followWatchlists(config, { cwd: folder }).load()).revision).toBe(config.revision)
 	})
 
-	test('error: one wrong watchlist among several, and no change is taken from any of them', async () => {
+	test('error: a wrong watchlist among several, and no change is taken from any of them', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const config = await load()
 		write({ 'watchlists/b.yaml': watchOf('2').replace('hook', 'hoook'), 'watchlists/c.yaml': watchOf('3') })

@@ -142,7 +142,7 @@ test('behavior: a stop waits for the poll that is under way, and counts no skipp
 	expect(poller.status()).toMatchObject({ skipped: 0, lastResult: 'done' })
 })
 
-test('behavior: that all goes well is said once at the start and once an hour', async () => {
+test('behavior: a daemon that polls well says so at the start and once an hour', async () => {
 	let nowMs = 1_800_000_000_000
 	const said: number[] = []
 	const info = (_facts: object, message: string) => void (message.startsWith('polling goes well') && said.push(nowMs))

@@ -54,7 +54,7 @@ describe.each(documents)('%s', (path) => {
 	})
 })
 
-test('behavior: who restarts the service checks as root before: no one else has its secrets', () => {
+test('behavior: a restart of the service follows `check` as root, for no other user has its secrets', () => {
 	const lines = documents.flatMap((path) => read(path).split('\n'))
 	const both = lines.filter((line) => /tracewatch check\b.*\b(systemctl re|restart)/.test(line))
 	expect(both.length).toBeGreaterThan(2)

@@ -27,7 +27,7 @@ const answers = tableOf(text, 'outcome', 'HTTP answer', 'SMTP answer', 'then').m
 )
 
 describe('the tables of docs/delivery.md', () => {
-	test('default: what each HTTP status means', () => {
+	test('default: the outcome of each HTTP status is that of the program', () => {
 		// A single status before a range, a range before "anything else".
 		const ranges = answers.flatMap(({ outcome, http }) =>
 			[...http.matchAll(/(\d{3})(?: to (\d{3}))?/g)].map(
@@ -42,7 +42,7 @@ describe('the tables of docs/delivery.md', () => {
 		for (let status = 0; status <= 999; status++) expect(judgeStatus(status).verdict, `${status}`).toBe(saidOf(status))
 	})
 
-	test('default: what each SMTP answer means', () => {
+	test('default: the outcome of each SMTP answer is that of the program', () => {
 		const saidOf = (answer: string) => answers.find(({ smtp }) => smtp.includes(answer))?.outcome
 		expect(saidOf('503 except at the login')).toBe('retry')
 		const phases: readonly SmtpPhase[] = ['connect', 'login', 'sender', 'recipient', 'data']

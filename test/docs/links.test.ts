@@ -12,7 +12,7 @@ test('default: the documents that a reader looks for are there', () => {
 describe.each([...documents, 'examples/tokens/README.md', 'packaging/release-notes.md'])('%s', (path) => {
 	const text = read(path)
 
-	test('default: its links lead somewhere', () => {
+	test('default: the links of the document lead somewhere', () => {
 		const broken: string[] = []
 		for (const [, link = ''] of withoutFences(text).matchAll(/\]\(([^)\s]+)\)/g)) {
 			if (/^[a-z]+:/.test(link)) continue

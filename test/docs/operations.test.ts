@@ -55,7 +55,7 @@ async function exposed(): Promise<readonly string[]> {
 	})
 }
 
-describe('what docs/operations.md says that the program says', () => {
+describe('messages in docs/operations.md are printed by the program', () => {
 	const said = tablesOf(text)
 		.filter(({ header: [first] }) => first === 'the log says' || first === 'it says')
 		.flatMap(({ rows }) => rows.flatMap(([first = '']) => spansOf(first)))

@@ -82,7 +82,7 @@ describe('two witnesses', () => {
 		expect(recordOf('control').missing(announced(stored), missing)).toEqual({ ask: 'header' })
 	})
 
-	test('behavior: what was known before may differ; what the log says may not', () => {
+	test('behavior: an earlier value may differ between two witnesses; the new value of the log may not', () => {
 		const of = (event: ControlChanged, now: ControlChanged) => isAsAnnounced(announced(event), now)
 		expect(of(logged, { ...logged, previous: null })).toBe(true)
 		expect(of(logged, { ...logged, current: address(77) })).toBe(false)

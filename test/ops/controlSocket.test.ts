@@ -38,7 +38,7 @@ test('default: null where no one listens, also beside a socket that is left over
 	expect(await askControl(folder, retry)).toBeNull()
 })
 
-test('behavior: who asks and goes away before the answer disturbs nothing', async () => {
+test('behavior: a client that goes away before its answer disturbs nothing', async () => {
 	const folder = temporaryFolder()
 	const close = await serveControl(folder, async (request) => countOf(request))
 	onTestFinished(close)
@@ -54,7 +54,7 @@ test('behavior: who asks and goes away before the answer disturbs nothing', asyn
 	expect(await askControl(folder, retry)).toBe(2)
 })
 
-test('error: what the daemon cannot do is reported in its words', async () => {
+test('error: a request that the daemon cannot serve is answered with the reason', async () => {
 	const folder = temporaryFolder()
 	const close = await serveControl(folder, async () => {
 		throw new Error('the disk is full')

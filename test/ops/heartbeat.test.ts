@@ -29,7 +29,7 @@ test('default: a GET of path and query, and nothing is said', async () => {
 	expect(said).toEqual([])
 })
 
-test('behavior: that it is not heard is said once, and that it is heard again; never with its key', async () => {
+test('behavior: a heartbeat that fails, and one that succeeds again, are logged once, without the key', async () => {
 	hook.answer = () => 503
 	await heartbeat.beat()
 	await heartbeat.beat()

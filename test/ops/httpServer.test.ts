@@ -138,7 +138,7 @@ describe('startHttp', () => {
 	})
 })
 
-describe('who asks', () => {
+describe('the host that a client names', () => {
 	/** The status that a GET of / with this Host gets. */
 	const ask = (port: number, host: string) =>
 		new Promise<number>((resolve, reject) => {

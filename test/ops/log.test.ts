@@ -18,7 +18,7 @@ function keepingLog(options: Partial<LogOptions> & { secrets?: readonly string[]
 }
 
 describe('createLog', () => {
-	test('default: one JSON line an event, with level, time and facts', () => {
+	test('default: an event is one line of JSON, with level, time and facts', () => {
 		const { log, written, last } = keepingLog()
 		log.info({ network: 'ethereum', blocks: 3 }, 'polled')
 		expect(written).toHaveLength(1)

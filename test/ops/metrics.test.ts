@@ -42,7 +42,7 @@ async function samples(metrics: ReturnType<typeof metricsOf>) {
 }
 
 describe('createMetrics', () => {
-	test('default: what is counted of a receiver and a network stands at 0 before it happens', async () => {
+	test('default: a counter of a receiver or a network is at 0 before its first event', async () => {
 		const of = { networks: ['ethereum'], receivers: ['hook'] }
 		const found = await samples(createMetrics({ version: '1', summary: async () => stateOf(), process: false, ...of }))
 		for (const result of ['delivered', 'retry', 'parked', 'dead'])
@@ -174,7 +174,7 @@ describe('createMetrics', () => {
 		expect(text).not.toContain('k3y')
 	})
 
-	test('default: what an endpoint bears, as last seen; a limit that is forgotten goes', async () => {
+	test('default: the limits of an endpoint are shown as last seen; a limit that is forgotten goes', async () => {
 		const metrics = metricsOf()
 		const request = { endpoint: 'a', method: 'eth_chainId', calls: [], result: 'rate', durationMs: 1 }
 		metrics.requested('ethereum', { ...request, inFlightLimit: 2, rateLimit: 12.5 })
@@ -202,7 +202,7 @@ describe('createMetrics', () => {
 		expect(text).toContain('method="other",result="ok"} 936')
 	})
 
-	test('behavior: what the process uses is there unless it is left out', async () => {
+	test('behavior: the memory and time of the process are shown unless they are left out', async () => {
 		const metrics = createMetrics({ version: '1', summary: async () => stateOf() })
 		expect(await metrics.text()).toContain('process_resident_memory_bytes')
 		expect(await metricsOf().text()).not.toContain('process_resident_memory_bytes')

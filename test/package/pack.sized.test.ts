@@ -23,7 +23,7 @@ const read = (path: string) =>
 	JSON.parse(readFileSync(path, 'utf8')) as { packages: Record<string, Entry>; dependencies?: Record<string, string> }
 
 inFull(() => {
-	test('behavior: it is packed with lockfile, sums and licences of its packages, without the demo', () => {
+	test('behavior: the package has lockfile, sums and licences of its packages, and no demo', () => {
 		const folder = temporaryFolder()
 		// Without `prepare`: it builds, and the build is of no matter here.
 		execFileSync(process.execPath, ['scripts/shrinkwrap.js'], { cwd: root })

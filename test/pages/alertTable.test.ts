@@ -78,7 +78,7 @@ describe('the page of alerts', () => {
 describe('the page of a watch', () => {
 	const own = `/watch?network=ethereum&address=${treasury}`
 
-	test('default: what it is, its balance with the block, its movements, its alerts', async () => {
+	test('default: the page of a watch shows its settings, balance with the block, movements and alerts', async () => {
 		const book = () => ({ block: 19_000_000n, balanceWei: 1_234_500_000_000_000_000_001n })
 		const url = await servePages(() => ({ ...facts(), bookOf: book }))
 		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}${own}&format=json`)).json()
@@ -111,7 +111,7 @@ describe('the page of a watch', () => {
 		expect(rowsOf(text)).toHaveLength(3)
 	})
 
-	test('behavior: what was retracted is no movement', async () => {
+	test('behavior: a retracted alert is no movement', async () => {
 		const [first] = deliveries
 		if (first === undefined) throw new Error('none')
 		const removed = { ...first, id: 'msg_r', message: { ...first.message, type: 'alert.removed' as const } }
@@ -120,7 +120,7 @@ describe('the page of a watch', () => {
 		expect(found.movements).toMatchObject({ sumIn: '12500', sumOut: '0.5' })
 	})
 
-	test('behavior: it is reached from watches and alerts, whatever the letters of the address', async () => {
+	test('behavior: the page of a watch is reached from watches and alerts, in either case of the address', async () => {
 		const url = await servePages(facts)
 		for (const path of ['/watches', '/alerts', '/deliveries']) {
 			const href = /href="(\/watch\?[^"]*)"/

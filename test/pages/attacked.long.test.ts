@@ -9,7 +9,7 @@ const statusesIn = (back: string) => [...back.matchAll(/HTTP\/1\.1 (\d{3})/g)].m
 const paths = ['/', '/alerts', '/watches', '/deliveries']
 const watch = `/watch?network=ethereum&address=${addressOf(1)}`
 
-describe('what others write on a page', () => {
+describe('hostile text from others on a page', () => {
 	test('behavior: labels, symbols, answers and the words of nodes are text, wherever they stand', async () => {
 		const { url } = await serve()
 		for (const path of [...paths, watch]) {
@@ -35,7 +35,7 @@ describe('what others write on a page', () => {
 	})
 })
 
-describe('what is asked', () => {
+describe('hostile requests', () => {
 	const every = [
 		script,
 		"' OR 1=1; DROP TABLE history; --",
@@ -57,7 +57,7 @@ describe('what is asked', () => {
 	const filters = ['q', 'address', 'network', 'kind', 'receiver', 'status', 'before', 'format', 'nothing']
 
 	test.each(filters)(
-		'behavior: whatever the filter `%s` holds, a page comes back, and it is text there',
+		'behavior: a page with hostile text in the filter `%s` comes back, and shows it as text',
 		async (name) => {
 			const { url } = await serve()
 			for (const path of paths) {
@@ -173,7 +173,7 @@ describe('what is asked', () => {
 		['a chunk whose size is none', `${post}Transfer-Encoding: chunked\r\n\r\nzz\r\n${get}`],
 		['no host', `GET / HTTP/1.1\r\n\r\n${get}`],
 		['two hosts', `GET / HTTP/1.1\r\nHost: 127.0.0.1\r\nHost: evil.example\r\n\r\n${get}`],
-	])('error: what is smuggled behind %s is not answered', async (_, bytes) => {
+	])('error: a request smuggled behind %s is not answered', async (_, bytes) => {
 		const { port } = await serve()
 		const statuses = statusesIn(await raw(port, bytes, 1_000))
 		// Whoever reads it otherwise would have a second answer, to what he took for a body.
@@ -213,7 +213,7 @@ describe('with a password', () => {
 		}
 	})
 
-	test('error: what is no password in good form is none', async () => {
+	test('error: a password in a malformed header is refused', async () => {
 		const { url } = await serve({ asks: true })
 		const encoded = known.authorization.slice(6)
 		for (const authorization of [

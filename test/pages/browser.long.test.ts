@@ -206,7 +206,7 @@ test('default: mails: axe-core finds nothing, and nothing is wider than its scre
 	}
 })
 
-test('behavior: what happened has the width of the phone in a digest, not the few letters of a column', async () => {
+test('behavior: the text of an alert in a digest is as wide as the phone, not as a narrow column', async () => {
 	if (browser === null) return
 	const context = await contextOf(browser, { viewport: { width: 320, height: 640 } })
 	const page = await context.newPage()

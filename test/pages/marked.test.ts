@@ -14,7 +14,7 @@ const deliveries = [
 ]
 
 test.each(['/alerts', '/deliveries'])(
-	'behavior: what must not be overlooked is marked among the rest: %s',
+	'behavior: alerts that must not be overlooked are marked among the rest: %s',
 	async (at) => {
 		const origin = await servePages(() => pageFacts({ deliveries: async () => deliveries }))
 		const text = await (await fetch(origin + at)).text()

@@ -57,7 +57,7 @@ async function start(dialect: Dialect, stallAfter = '60s') {
 
 const lacks = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber']
 
-test('default: it becomes a gap, which status, gaps and /healthz name alike, and a person accepts', async () => {
+test('default: an unreadable block becomes a gap, named alike everywhere, and a person accepts it', async () => {
 	const numbers = new Set<bigint>()
 	const { here, command, running, pay, healthz, status, events, until } = await start(
 		{ twist: noTraces.twist(numbers), lacks },

@@ -74,7 +74,7 @@ for (const [name, byMs] of [
 	})
 }
 
-test('behavior: what waits for another attempt when the clock is set back waits no hour longer', async () => {
+test('behavior: a delivery that waits for a retry waits no hour longer when the clock is set back', async () => {
 	const { hook, pay, setClockBy } = await startBesideClock()
 	hook.answer = () => 503
 	await pay()
@@ -86,7 +86,7 @@ test('behavior: what waits for another attempt when the clock is set back waits 
 	expect(new Set(hook.hits.map(({ id }) => id)).size).toBe(1)
 })
 
-test('behavior: what was written by a clock that went ahead is sent at the next start', async () => {
+test('behavior: a delivery written by a clock that was ahead is sent at the next start', async () => {
 	const { hook, pay, setClockBy, restart, writeClock } = await startBesideClock()
 	hook.answer = () => 503
 	await setClockBy(24 * hourMs)

@@ -113,7 +113,7 @@ describe('replay', () => {
 		expect(none).toMatchObject({ code: 0, stdout: 'nothing happened there that a watch would have sent\n' })
 	})
 
-	testInFull('error: what is wrong of the blocks is said before a node is asked', async () => {
+	testInFull('error: a wrong span of blocks is refused before a node is asked', async () => {
 		const nowhere = here(
 			siteOf({
 				'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),

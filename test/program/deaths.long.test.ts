@@ -92,7 +92,7 @@ test('behavior: a message that only fails is dead when it is 72 hours old and wa
 	for (const one of said) expect(one).toMatch(/given up/)
 })
 
-test('behavior: what a receiver that refuses everything refused for 72 hours is dead, and nothing newer', async () => {
+test('behavior: a delivery refused for 72 hours, as all others are, is dead, and no newer one', async () => {
 	const { hook, pay, tryAt, left, seen } = await start()
 	hook.answer = () => ({ status: 400, headers: {}, body: words })
 	for (const wei of [1, 2, 3, 4]) await pay(wei)

@@ -199,7 +199,7 @@ describe('a state that cannot be used ends with 1 and says why', () => {
 		await site.catchesUp()
 	})
 
-	test('error: it is of another chain', async () => {
+	test('error: the state is of another chain', async () => {
 		const site = await seasoned()
 		const other = await startTestAnvil(['--chain-id', '4711'])
 		onTestFinished(() => other.stop())

@@ -39,7 +39,7 @@ const ways = [
 ]
 
 test.each(ways)(
-	'behavior: what was hidden is reported with its amount, each once, after $kills kills: $title',
+	'behavior: a hidden payment is reported with its amount, once, after $kills kills: $title',
 	{
 		timeout: 900_000,
 	},

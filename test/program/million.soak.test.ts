@@ -144,7 +144,7 @@ test.runIf(process.platform === 'linux')('`run` on a million: a start writes not
 })
 
 // One watch takes 79 MB, Node (41) and the program; 100,000 take 116 to 119.
-test('one watch takes 90 MB, 100,000 at most 60 MB more', async () => {
+test('a program with a single watch takes 90 MB, and with 100,000 at most 60 MB more', async () => {
 	const [one] = await startTwice(1)
 	expect(one?.peakBytes).toBeLessThan(95 * MB)
 	for (const { peakBytes } of await startTwice(100_000)) {

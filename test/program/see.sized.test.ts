@@ -70,7 +70,7 @@ describe('tracewatch explain', () => {
 		])
 	})
 
-	testInFull('behavior: who authorised whose code, whether that held, and for which watch', async () => {
+	testInFull('behavior: explain names who authorised whose code, whether that held, and for which watch', async () => {
 		// Accounts 0 and 7 of Anvil's usual mnemonic.
 		const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 		const owner = privateKeyToAccount('0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356')
@@ -117,7 +117,7 @@ describe('tracewatch explain', () => {
 		expect(stdout).toContain('reason: "no funds today"')
 	})
 
-	test('error: what is no transaction', async () => {
+	test('error: an argument that is no transaction is refused', async () => {
 		expect((await site.run(['explain', '0x12'])).code).toBe(2)
 		const ofAlert = await site.run(['explain', `31337:5:below:balance:0x${'ab'.repeat(20)}`])
 		expect([ofAlert.code, ofAlert.stderr]).toEqual([2, expect.stringContaining('that of an alert is its `txHash`')])

@@ -41,7 +41,7 @@ const json = (stdout: string) =>
 		.filter(Boolean)
 		.map((line) => JSON.parse(line))
 
-test('what was sent, beside a running daemon and after its end: rows, filters, words', async () => {
+test('deliveries that were sent are listed beside a daemon and after its end: rows, filters, words', async () => {
 	const { site, running } = await toldSite()
 	const sent = async (...args: string[]) => {
 		const { code, stdout, stderr } = await site.run(['deliveries', '--sent', '--json', ...args])

@@ -82,7 +82,7 @@ test('behavior: of PagerDuty the key is asked for, a wrong one again', async () 
 	expect(readFileSync(join(out, 'tracewatch.yaml'), 'utf8')).not.toContain(key)
 })
 
-test('behavior: what is pasted ahead of its question is not shown', async () => {
+test('behavior: an answer pasted ahead of its question is not shown', async () => {
 	const { out, secrets, terminal } = await startSetup(node)
 	const person = terminal('--address', treasury)
 	await person.sees('Endpoint')

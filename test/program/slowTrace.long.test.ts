@@ -76,7 +76,7 @@ async function endpointBefore(rest: TestAnvil, tracer: TestAnvil) {
 	return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, slow, traced: () => tracing }
 }
 
-test('behavior: it is passed over, the next block is sent, and it is sent late once it was traced', async () => {
+test('behavior: a block traced too slowly becomes a gap, then a late alert; the next is not held up', async () => {
 	const [rest, tracer] = [await startTestAnvil(), await startTestAnvil()]
 	onTestFinished(async () => {
 		await rest.stop()

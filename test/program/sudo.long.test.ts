@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 import { cliPath } from '../support/program.js'
 import { settings, siteOf, treasury, watchlist } from './site.js'
 
-test('error: what the system refuses names sudo, and not twice', ({ skip }) => {
+test('error: a file that the system refuses makes the message name sudo, once', ({ skip }) => {
 	const site = siteOf({
 		'tracewatch.yaml': `${settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9/' })}state: state\n`,
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),

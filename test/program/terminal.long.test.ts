@@ -85,7 +85,7 @@ test.each([
 	expectFit('replay', await here.run(['replay', '--network', 'local', '--from', '0', '--to', '1']))
 })
 
-test('behavior: what hides letters in a label is taken out', async () => {
+test('behavior: invisible characters are taken out of a label', async () => {
 	const here = siteOf({
 		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: "Trea\u200bsury"}`]),

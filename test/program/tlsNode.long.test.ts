@@ -9,7 +9,7 @@ import { makeCertificate } from '../notify/email/certificate.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-test('behavior: it is asked over few connections, with its login, and what it reports is reported', async () => {
+test('behavior: a node behind TLS is asked over few connections, with its login, and its events are sent', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const pair = makeCertificate('localhost')

@@ -21,7 +21,7 @@ interface Told {
 	readonly lookalike?: { readonly of: string }
 }
 
-test('default: what its README says of each block', async () => {
+test('default: the example of token transfers reports what its README says of each block', async () => {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	await promisify(execFile)(process.execPath, [join(folder, 'play.js'), node.url])

@@ -52,7 +52,7 @@ test('default: payments inside of contracts too, and nothing is left behind', as
 	expect(readdirSync(here.folder)).toEqual([])
 })
 
-testInFull('behavior: what happened before, as JSON', async () => {
+testInFull('behavior: a past event is printed as JSON by `watch --from`', async () => {
 	const before = await node.head()
 	const hash = await node.send({ from: other, to: treasury, valueWei: 5n })
 	const running = site().start(['watch', treasury, '--rpc', rpc, '--from', String(before + 1n), '--json'])

@@ -46,7 +46,7 @@ test('default: a receiver that is down for five minutes is not well: since when,
 	expect((await health()).ok).toBe(true)
 })
 
-test('behavior: what is set aside, or gone, is no receiver that is down', async () => {
+test('behavior: a receiver whose deliveries are set aside or gone does not count as down', async () => {
 	for (const rest of [{ pending: 2, aside: 2 }, { pending: 0 }]) {
 		const { failing, health, pass } = watched(rest)
 		failing.attempted('mail', down)

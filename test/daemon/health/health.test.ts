@@ -76,7 +76,7 @@ test.each([
 	},
 )
 
-test('behavior: what is not read besides the new blocks is said after a minute, while it stands', async () => {
+test('behavior: blocks left unread by a backfill or a second look are named after a minute', async () => {
 	let nowMs = 1_000
 	const error = new RpcError('node.example.org lacks the state of block 30', { kind: 'no-data', endpoint: '' })
 	const unread = [

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createUnanswered } from '../../../src/daemon/polling/unanswered.js'
 
-test('default: who failed last is named, with how, until it answers', () => {
+test('default: the endpoint that failed last is named, with its failure, until it answers', () => {
 	const { ended, words } = createUnanswered()
 	expect(words()).toBeNull()
 	ended({ endpoint: 'a.example.org', result: 'timeout' })
