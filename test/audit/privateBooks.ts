@@ -100,7 +100,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect(everything).not.toMatch(/eth_getbalance|eth_call|eth_getcode|eth_gettransactionreceipt/)
 	})
 
-	test('behavior: what is asked of a block does not depend on whether it moves a watch', async () => {
+	test('behavior: requests for a block do not depend on whether it moves a watch', async () => {
 		const stage = await open([{ accessLists: true }])
 		const { node, block, alice, bob, heard } = stage
 		const askedFor = async (from: Address) => {
@@ -121,7 +121,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect(ofWatch).toContain('eth_getBlockReceipts')
 	})
 
-	test('behavior: what the block that opens a book hides after its first payment is sent with its amount', async () => {
+	test('behavior: a second payment, hidden in the block that opens a book, is sent with its amount', async () => {
 		const { dialect, hide } = hideTransactions()
 		const stage = await open([{ ...dialect, accessLists: true }])
 		const { node, block, bob, alice } = stage
@@ -157,7 +157,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		])
 	})
 
-	test('behavior: what the block that opens a book hides another endpoint reports', async () => {
+	test('behavior: a payment hidden in the block that opens a book is sent if another endpoint reports it', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const stage = await open([{ ...dialect, accessLists: true }, { accessLists: true }])
 		const { node, block, carol, puppet, payer } = stage
@@ -169,7 +169,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect((await stage.seen())?.unprovedCount).toBe(0)
 	})
 
-	test('behavior: what is hidden in a block is reported with its exact amount', async () => {
+	test('behavior: a payment hidden in a block is reported with its exact amount', async () => {
 		const { dialect, hide } = hideTransactions()
 		const stage = await open([{ ...dialect, accessLists: true }])
 		const { node, block, bob, alice } = stage
@@ -185,7 +185,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect(await alertsOf(stage.bench, 'alert.unexplained')).toHaveLength(1)
 	})
 
-	test('behavior: what one endpoint hides another reports: reported as an event, late', async () => {
+	test('behavior: a payment hidden by one endpoint and reported by another is sent as an event, late', async () => {
 		const { dialect } = hideLeaves(() => true)
 		const stage = await openPuppet([{ ...dialect, accessLists: true }, { accessLists: true }])
 		const { node, block, carol, puppet, payer } = stage
@@ -213,7 +213,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 		expect(await alertsOf(stage.bench, 'alert.removed')).toEqual([])
 	})
 
-	test('behavior: what makes up for each other is taken back when a second look reports each of it', async () => {
+	test('behavior: opposite hidden payments are retracted once a second look reports each of them', async () => {
 		let isHiding = true
 		const { dialect } = hideLeaves(() => isHiding)
 		const stage = await openPuppet([{ ...dialect, accessLists: true }])

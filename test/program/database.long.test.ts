@@ -133,7 +133,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
 	})
 
-	test('run: one that stands still is replaced, ends when it wakes, and stands by as the next', async () => {
+	test('run: an instance that stands still is replaced, ends when it wakes, and stands by as the next', async () => {
 		const first = start()
 		await first.line(({ msg }) => msg === 'coverage changed')
 		const second = start()

@@ -16,7 +16,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await at.store.nextDueMs()).toBeNull()
 		})
 
-		test('default: one list a queue, in order of posting, no more than asked for', async () => {
+		test('default: a claim gives one list a queue, in order of posting, no longer than requested', async () => {
 			await at.store.post([
 				deliveryOf('a1', { receiver: 'hook' }),
 				deliveryOf('m1', { receiver: 'mail', recipient: 'one@example.org' }),
@@ -28,7 +28,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(new Set(queues.map(String))).toEqual(new Set(['a1,a2', 'm1', 'n1']))
 		})
 
-		test('behavior: what is urgent comes first, and in order of posting within each rank', async () => {
+		test('behavior: urgent deliveries come first, in order of posting within each rank', async () => {
 			const of = (id: string, data: object, rest: Partial<Delivery> = {}) => {
 				const delivery = deliveryOf(id, rest)
 				const { message } = delivery
@@ -99,7 +99,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect((await claim()).map(ids)).toEqual([['c']])
 		})
 
-		test('behavior: what was dead and is tried once more is counted', async () => {
+		test('behavior: a dead delivery that is tried once more is counted', async () => {
 			const failed = (lastErrorCode: ReasonCode) => ({ attempts: 1, lastErrorCode, lastError: 'no' })
 			await at.store.post([
 				deliveryOf('a', { ...failed('removed'), refused: { sinceMs: 1, times: 0 } }),
@@ -117,7 +117,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await counts()).not.toHaveProperty('again')
 		})
 
-		test('behavior: what is set aside is due in its own time, and holds up no one', async () => {
+		test('behavior: a delivery that is set aside is due in its own time, and holds up no other', async () => {
 			const asideUntil = (nextAttemptAtMs: number) => ({
 				attempts: 6,
 				lastErrorCode: 'message-failed',
@@ -153,7 +153,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect((await claim()).map(ids)).toEqual([['d', 'a']])
 		})
 
-		test('behavior: what was taken when the program died can be taken again', async () => {
+		test('behavior: a delivery that was claimed when the program died can be claimed again', async () => {
 			await at.store.post([deliveryOf('a')])
 			await claim()
 			await at.reopened()
@@ -161,7 +161,7 @@ export function deliveryContract(at: OpenPlace): void {
 		})
 	})
 
-	test('default: what waits of one network is counted by receiver, and what is given up is not', async () => {
+	test('default: waiting deliveries of a network are counted by receiver, and dead ones are not', async () => {
 		const { message } = deliveryOf('a')
 		// Words of others that look like a key.
 		const label = '"network":"base"'
@@ -245,7 +245,7 @@ export function deliveryContract(at: OpenPlace): void {
 			expect(await hook()).toMatchObject({ pending: 1, refused: 1, parked: 0, dead: 1 })
 		})
 
-		test('default: what is posted along is there when the result is, after all else, and never twice', async () => {
+		test('default: a delivery posted with a result is there with it, after all others, and never twice', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			const results = [
 				{ id: 'a', result: 'dead' as const, code: 'too-large' as const, error: 'HTTP 413', nextAttemptAtMs: 0 },
@@ -258,7 +258,7 @@ export function deliveryContract(at: OpenPlace): void {
 			])
 		})
 
-		test('behavior: what is posted along is reported to listeners', async () => {
+		test('behavior: a delivery posted with a result is reported to listeners', async () => {
 			await at.store.post([deliveryOf('a')])
 			let calls = 0
 			const stop = at.store.onPosted(() => calls++)
@@ -269,7 +269,7 @@ export function deliveryContract(at: OpenPlace): void {
 			stop()
 		})
 
-		test('behavior: one that was dropped meanwhile is passed over', async () => {
+		test('behavior: a result of a delivery that was dropped meanwhile is passed over', async () => {
 			await at.store.post([deliveryOf('a')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			expect(await at.store.drop(['a'])).toBe(1)
@@ -279,7 +279,7 @@ export function deliveryContract(at: OpenPlace): void {
 	})
 
 	describe('retry and drop', () => {
-		test('default: whatever its status, it is due now, in its old place', async () => {
+		test('default: a delivery of any status that is retried is due now, in its old place', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c'), deliveryOf('d')])
 			await at.store.resolve([
 				{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },

@@ -9,14 +9,14 @@ import { deliveryOf } from './samples.js'
 const ids = (deliveries: readonly Delivery[]) => deliveries.map(({ id }) => id)
 
 export function heldContract(at: OpenPlace): void {
-	describe('what waits for a digest', () => {
+	describe('deliveries that wait for a digest', () => {
 		const heldOf = (id: string, untilMs: number) => deliveryOf(id, { nextAttemptAtMs: untilMs, digestAtMs: untilMs })
 		const defer = async (...ids: string[]) => {
 			const untilMs = at.nowMs + 500
 			await at.store.resolve(ids.map((id) => ({ id, result: 'wait', as: 'digest', untilMs })))
 		}
 
-		test('default: it is pending with a time, holds nothing back, and is counted as held', async () => {
+		test('default: a held delivery is pending with a time, holds nothing back, and is counted as held', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 2 })
 			await defer('a', 'b')
@@ -37,7 +37,7 @@ export function heldContract(at: OpenPlace): void {
 			expect((await at.store.claim({ nowMs: at.nowMs + 500, perQueue: 9 })).map(ids)).toEqual([['a', 'b', 'c', 'd']])
 		})
 
-		test('behavior: one before it that waits for another attempt holds it back', async () => {
+		test('behavior: a held delivery is held back by an earlier one that waits for another attempt', async () => {
 			await at.store.post(['a', 'b'].map((id) => deliveryOf(id)))
 			const nextAttemptAtMs = at.nowMs + 900
 			await at.store.resolve([{ id: 'a', result: 'retry', code: 'later', error: 'no', nextAttemptAtMs }])

@@ -29,7 +29,7 @@ export function networkContract(at: OpenPlace): void {
 			expect((await at.store.summary()).networks.size).toBe(0)
 		})
 
-		test('default: what the first commit brought, settled where it stands, and the same after a restart', async () => {
+		test('default: a first commit is settled at its checkpoint, and the same after a restart', async () => {
 			const made = await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 			const expected = {
 				chainId: 1,
@@ -174,7 +174,7 @@ export function networkContract(at: OpenPlace): void {
 			expect([...((await (await at.reopened()).network('ethereum'))?.announcements.keys() ?? [])]).toEqual(['above'])
 		})
 
-		test('behavior: what the last poll saw is in the summary, until another says otherwise', async () => {
+		test('behavior: the head and source of the last poll are in the summary, until the next one', async () => {
 			await at.store.commit(commitOf({ checkpoint: blockOf(100) }))
 			expect((await at.store.summary()).networks.get('ethereum')?.seen).toBeUndefined()
 			await at.store.commit(commitOf({ seen: { head: 107, source: 'trace_block' } }))
@@ -223,7 +223,7 @@ export function networkContract(at: OpenPlace): void {
 			expect((await (await at.reopened()).network('ethereum'))?.gaps).toEqual(new Map())
 		})
 
-		test('behavior: what a person says of open gaps is kept, also when a poll writes what it knew before', async () => {
+		test('behavior: a decision about open gaps is kept, even when a poll writes earlier ones', async () => {
 			const gaps = [gapOf(90), gapOf(95), gapOf(99, { openedAtMs: null })]
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber(gaps) }))
 			const numbers = [90n, 95n, 90n, 99n, 7n]
@@ -248,7 +248,7 @@ export function networkContract(at: OpenPlace): void {
 			expect((await at.store.network('ethereum'))?.gaps.get(95n)?.acceptedAtMs).toBeUndefined()
 		})
 
-		test('behavior: what was announced of a gap is remembered until it is closed', async () => {
+		test('behavior: announcements of a gap are remembered until it is closed', async () => {
 			const announcements = [announcementOf('a', 90), announcementOf('b', 91)]
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), gaps: byNumber([gapOf(91)]), announcements }))
 			await at.store.commit(commitOf({ forgetTo: 95n }))

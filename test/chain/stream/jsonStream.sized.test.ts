@@ -285,7 +285,7 @@ describe('limits', () => {
 		expect(found).toEqual(atoms)
 	})
 
-	testInSoak('behavior: what is passed over takes no memory', () => {
+	testInSoak('behavior: a value that is passed over takes no memory', () => {
 		const stream = createJsonStream(traces, limits)
 		const chunk = Buffer.from('x'.repeat(65_536))
 		stream.write(Buffer.from('{"result":[{"input":"'))

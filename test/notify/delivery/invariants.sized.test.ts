@@ -94,7 +94,7 @@ describe('a queue', () => {
 		[400, 1],
 		[400, sized(12, 100)],
 		[500, 1],
-	])('behavior: %d for ever to so many messages: %d: the others go on', async (status, bad) => {
+	])('behavior: an answer of %d for ever to some messages, %d of them: the others go on', async (status, bad) => {
 		const isBad = (id: string) => Number(`0x${id.slice(-8)}`) <= bad
 		const { accepted, pass } = await site((id) => (isBad(id) ? status : null))
 		await post(...numbered(...numbers(1, bad)))

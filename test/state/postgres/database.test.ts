@@ -86,7 +86,7 @@ describe.skipIf(server === null)('a database', () => {
 		await (await openPgStore(url, options)).close()
 	})
 
-	test('behavior: an instance standing by says so, ends when stopped, and takes over from another that ends', async () => {
+	test('behavior: an instance standing by says so, ends when stopped, and takes over from one that ends', async () => {
 		const place = { kind: 'postgres', url: await server.fresh('waiting') } as const
 		const holder = await openPgStore(place.url, options)
 		await holder.commit(commitOf({ checkpoint: blockOf(3) }))
