@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
-import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
-import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
+import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
+import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
-import type { NetworkSummary, ReceiverSummary, StatePlace, StateSummary } from '../model/state.js'
+import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import { type Peek, peek } from '../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
@@ -103,12 +103,15 @@ function reportOf(
 	]
 	return {
 		networks: names(networks, summary?.networks).map((name) => networkLine(name, summary?.networks.get(name), known)),
-		receivers: names(receivers, summary?.receivers).map((name) => receiverLine(name, summary?.receivers.get(name))),
+		receivers: names(receivers, summary?.receivers).map((name) => ({
+			receiver: name,
+			...receiverCounts(summary?.receivers.get(name)),
+		})),
 	}
 }
 
 type NetworkLine = ReturnType<typeof networkLine>
-type ReceiverLine = ReturnType<typeof receiverLine>
+type ReceiverLine = ReturnType<typeof reportOf>['receivers'][number]
 
 /** Null stands for what is not known. `checkpoint` is null before the first poll, `books` where none are kept. */
 function networkLine(network: string, state: NetworkSummary | undefined, { heads = [], isPolled, nowMs }: KnownHeads) {
@@ -144,13 +147,6 @@ function networkLine(network: string, state: NetworkSummary | undefined, { heads
 			addresses: addresses.length,
 		})),
 	}
-}
-
-function receiverLine(receiver: string, found: ReceiverSummary | undefined) {
-	const { pending = 0, aside = 0, failedAttempts = 0, held = 0 } = found ?? {}
-	const { parked = 0, dead = 0, delivered = 0, lastDeliveredAtMs = null } = found ?? {}
-	const lastDeliveredAt = lastDeliveredAtMs === null ? null : iso(lastDeliveredAtMs)
-	return { receiver, pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt }
 }
 
 function iso(ms: number): string {
@@ -197,8 +193,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 			yield `  GAP: block ${fromBlock} cannot be read since ${since}${accepted}: ${reason}`
 		}
 		yield `  books: ${booksInWords(line.books ?? undefined)}`
-		for (const words of line.books === null ? [] : unprovedInWords(line.books)) yield `  books ${words}`
-		for (const words of line.logs === null ? [] : unprovedLogsInWords(line.logs)) yield `  ${words}`
+		for (const words of notProvedInWords(line.books, line.logs)) yield `  ${words}`
 		for (const { from, to, addresses } of line.backfills) {
 			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
 		}

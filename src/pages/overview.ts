@@ -1,7 +1,7 @@
 /** The first page: the latest alerts, networks, receivers and configuration. */
 
-import { booksInWords, unprovedInWords } from '../core/ledger/booksInWords.js'
-import { unprovedLogsInWords } from '../core/ledger/unprovedLogs.js'
+import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
+import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { alertTable } from './alertTable.js'
 import { ago, counted, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
@@ -11,6 +11,11 @@ import { iso } from './rows.js'
 import { standingOf } from './standing.js'
 
 const MOST_LATEST = 12
+/** When the state cannot be read, the counts are unknown, not 0. */
+const UNKNOWN_COUNTS = {
+	...{ pending: null, aside: null, failedAttempts: null, held: null },
+	...{ parked: null, dead: null, delivered: null, lastDeliveredAt: null },
+}
 
 export async function overview(facts: PageFacts) {
 	const { clock, config, watches } = facts
@@ -44,25 +49,15 @@ export async function overview(facts: PageFacts) {
 	})
 	const known = facts.receivers.map(({ name }) => name)
 	const others = [...(summary?.receivers.keys() ?? [])].filter((name) => !known.includes(name))
-	// When the state cannot be read, the counts are unknown, not 0.
-	const none = summary === null ? null : 0
 	const receivers = [...known, ...others].map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
-		const state = summary?.receivers.get(name)
 		const answer = facts.lastAnswer(name)
 		return {
 			receiver: name,
 			type: settings?.type ?? null,
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
-			pending: state?.pending ?? none,
-			aside: state?.aside ?? none,
-			failedAttempts: summary === null ? null : (state?.failedAttempts ?? 0),
-			held: state?.held ?? none,
-			parked: state?.parked ?? none,
-			dead: state?.dead ?? none,
-			delivered: state?.delivered ?? none,
-			lastDeliveredAt: iso(state?.lastDeliveredAtMs ?? null),
+			...(summary === null ? UNKNOWN_COUNTS : receiverCounts(summary.receivers.get(name))),
 			lastAnswer: answer === null ? null : { at: iso(answer.atMs), result: answer.result, words: answer.words },
 		}
 	})
@@ -108,10 +103,9 @@ type Overview = Awaited<ReturnType<typeof overview>>
 
 /** Open books, and blocks whose books or token logs were not proved. */
 function unproved(networks: Overview['networks']): Html {
-	const lines = networks.flatMap(({ network, books, logs }) => [
-		...[...(books === null ? [] : unprovedInWords(books))].map((words) => html`<li>${network}: books ${words}</li>`),
-		...[...(logs === null ? [] : unprovedLogsInWords(logs))].map((words) => html`<li>${network}: ${words}</li>`),
-	])
+	const lines = networks.flatMap(({ network, books, logs }) =>
+		[...notProvedInWords(books, logs)].map((words) => html`<li>${network}: ${words}</li>`),
+	)
 	return lines.length === 0 ? html`` : html`<ul class="quiet">${lines}</ul>`
 }
 

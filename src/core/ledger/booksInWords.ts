@@ -1,4 +1,6 @@
 import type { BooksSummary, Unproved } from '../../model/books.js'
+import type { UnprovedLogs } from '../../model/token.js'
+import { unprovedLogsInWords } from './unprovedLogs.js'
 
 /** How far the books of a network are, in one phrase. For undefined: no books are kept. */
 export function booksInWords(books: BooksSummary | undefined): string {
@@ -9,6 +11,12 @@ export function booksInWords(books: BooksSummary | undefined): string {
 	const how =
 		listed === undefined ? '' : `, by the access lists of all blocks since ${listed.from}; others open when they move`
 	return `${upTo} ${closed} of ${kept} watches${how}${reason === null ? '' : `; not now: ${reason}`}`
+}
+
+/** What the books and logs of a network do not prove, a line each. Null: none are kept. */
+export function* notProvedInWords(books: BooksSummary | null, logs: UnprovedLogs | null): Iterable<string> {
+	for (const words of books === null ? [] : unprovedInWords(books)) yield `books ${words}`
+	if (logs !== null) yield* unprovedLogsInWords(logs)
 }
 
 /** What is open and what is unproved, in one phrase each. */
