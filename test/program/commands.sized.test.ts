@@ -80,6 +80,15 @@ describe('replay', () => {
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
 	})
 
+	test('behavior: blocks before `from_block`, and alerts announced before: printed all the same', async () => {
+		const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, from_block: 2}`])
+		expect((await opened.run(['once'])).code).toBe(75)
+		const announced = lines((await opened.run(['deliveries', '--json'])).stdout).map((line) => JSON.parse(line).message)
+		expect(announced.map(({ data }) => data.txHash).sort()).toEqual([hashes[1], hashes[3]].sort())
+		const { stdout } = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
+		expect(lines(stdout).map((line) => JSON.parse(line).data.txHash)).toEqual([hashes[0], hashes[1], hashes[3]])
+	})
+
 	testInFull('args: a table, each column below its head', async () => {
 		const opened = opens()
 		const table = await opened.run(['replay', '--from', '1', '--to', 'latest'])
