@@ -43,7 +43,7 @@ test('logs that no method gives: coins are announced, the block is a gap, its to
 	expect(told(hook.hits).flatMap(({ data }) => (data?.kind === 'unexplained' ? [data] : []))).toEqual([])
 })
 
-test('a transaction that only the headers name, in each block: the others are announced, and gaps name it', async () => {
+test('a transaction that only headers name, in each block: the others are announced, gaps name it', async () => {
 	const unheard = `0x${'ab'.repeat(32)}`
 	const { chain, tells, site } = await startOddSite({ kinds: 'transfer, token' })
 	chain.edit = (method, _params, result) => {
