@@ -1,7 +1,7 @@
 import { fitWords } from '../base/text/outgoing.js'
 import type { Store } from '../model/ports.js'
+import type { Health } from '../model/trouble.js'
 import type { ControlReply, ControlRequest } from '../ops/controlSocket.js'
-import type { Health } from './health/health.js'
 
 /** Carries out the requests that commands send to the running daemon. */
 export function answerControl(

@@ -1,10 +1,10 @@
 import type { Config } from '../config/load.js'
 import type { Log } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
+import type { Health } from '../model/trouble.js'
 import { createHeartbeat } from '../ops/heartbeat.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import type { Closers } from './closers.js'
-import type { Health } from './health/health.js'
 import type { Vitals } from './health/vitals.js'
 import type { NetworkPoller } from './polling/networkPoller.js'
 

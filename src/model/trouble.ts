@@ -77,3 +77,24 @@ export interface NetworkHealth {
 	/** ISO 8601; null before the first successful poll. */
 	readonly lastPollAt: string | null
 }
+
+/** The health of the program, for load balancers, pages and people. */
+export interface Health {
+	/** False while an event may go unreported, or a notice may not reach all its receivers. */
+	readonly ok: boolean
+	/** The most severe trouble in one word; default: `ok` or `stalled`. */
+	readonly status?: HealthStatus
+	/** The reason in one sentence, also of what is no fault; null while there is nothing to say. */
+	readonly reason: string | null
+	/** The same reasons, one by one. */
+	readonly reasons?: readonly string[]
+	readonly networks: readonly NetworkHealth[]
+	/** Default: none. */
+	readonly stuck?: readonly StuckLook[]
+}
+
+/**
+ * Most severe first: a network is not scanned, or the state cannot be read; no poll has succeeded for a minute; blocks
+ * cannot be read; a receiver refuses messages or fails; the edited watchlists are invalid.
+ */
+export type HealthStatus = 'stalled' | 'degraded' | 'gap' | 'undelivered' | 'refused' | 'ok' | 'standing by'

@@ -4,23 +4,12 @@ import { isLoopback } from '../base/net/loopback.js'
 import { fitOutput } from '../base/text/outgoing.js'
 import { PlainError } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import type { NetworkHealth } from '../model/trouble.js'
+import type { Health, NetworkHealth } from '../model/trouble.js'
 import { makeRoom } from './connectionLimit.js'
 import { createHostRule } from './hostRule.js'
 import { createLogin } from './login.js'
 import type { Metrics } from './metrics.js'
 import type { Scrubber } from './scrub.js'
-
-/** The health of the program, for load balancers and people. */
-export interface Health {
-	/** False while an event may go unreported. */
-	readonly ok: boolean
-	/** The most serious problem, or `standing by`; default: `ok` or `stalled`. */
-	readonly status?: string
-	/** The reason in one sentence, also of what is no fault; null: there is nothing to say. */
-	readonly reason: string | null
-	readonly networks: readonly NetworkHealth[]
-}
 
 export interface HttpOptions {
 	readonly host: string

@@ -6,7 +6,7 @@ import type { Delivery, Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Announcement, StateSummary } from '../model/state.js'
-import type { NetworkHealth } from '../model/trouble.js'
+import type { Health } from '../model/trouble.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 
 export interface NetworkFacts {
@@ -57,15 +57,7 @@ export interface PageFacts {
 	readonly networks: readonly NetworkFacts[]
 	readonly receivers: readonly ReceiverFacts[]
 	readonly watches: WatchSet
-	health(): Promise<{
-		readonly ok: boolean
-		/** The most serious problem in one word; default: `ok` or `stalled`. */
-		readonly status?: string
-		readonly reason: string | null
-		/** The single reasons, when there are several. */
-		readonly reasons?: readonly string[]
-		readonly networks: readonly NetworkHealth[]
-	}>
+	health(): Promise<Health>
 	summary(): Promise<StateSummary>
 	/** The outbox, oldest first. */
 	deliveries(): Promise<readonly Delivery[]>

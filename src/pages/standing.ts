@@ -1,7 +1,7 @@
 /** Whether the program watches at present: the banner on every page. */
 
+import type { Health } from '../model/trouble.js'
 import { type Html, html } from './look/html.js'
-import type { PageFacts } from './pageData.js'
 
 /**
  * `not-watching`: a network is not scanned, or the state cannot be read. `degraded`: every network was scanned
@@ -16,8 +16,6 @@ export interface Standing {
 	/** Everything that is wrong, each in a sentence. */
 	readonly troubles: readonly string[]
 }
-
-type Health = Awaited<ReturnType<PageFacts['health']>>
 
 export function standingOf(health: Health): Standing {
 	const troubles = health.reasons ?? (health.reason === null ? [] : [health.reason])

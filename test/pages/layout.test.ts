@@ -18,13 +18,18 @@ describe('the banner', () => {
 
 	test('default: a receiver that fails degrades the whole', () => {
 		const reasons = ['hook takes nothing', 'mail takes nothing']
-		const health = { ...well, ok: false, status: 'undelivered', reason: reasons.join('; '), reasons }
+		const health = { ...well, ok: false, status: 'undelivered' as const, reason: reasons.join('; '), reasons }
 		expect(standingOf(health)).toEqual({ state: 'degraded', words: 'Degraded', troubles: reasons })
 	})
 
 	test('behavior: networks that are not scanned are named, unless there is no other', () => {
 		const reason = 'ethereum is away'
-		const one = { ok: false, status: 'stalled', reason, networks: [network('ethereum', false), network('base', true)] }
+		const one = {
+			ok: false,
+			status: 'stalled' as const,
+			reason,
+			networks: [network('ethereum', false), network('base', true)],
+		}
 		expect(standingOf(one)).toMatchObject({ state: 'not-watching', words: 'Not watching ethereum' })
 		const only = { ...one, networks: [network('ethereum', false)] }
 		expect(standingOf(only)).toMatchObject({ state: 'not-watching', words: 'Not watching' })

@@ -9,32 +9,12 @@ import { isAccepted, notReadAgain } from '../../core/gaps.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
-import type { NetworkHealth, StuckLook } from '../../model/trouble.js'
+import type { Health, HealthStatus, NetworkHealth, StuckLook } from '../../model/trouble.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import type { TickResult } from '../polling/pollerStatus.js'
 import { behindInWords, reach, withRemedy } from '../polling/remedy.js'
 import type { FailingReceivers } from './failingReceivers.js'
 import type { Vitals } from './vitals.js'
-
-export interface Health {
-	/** False while a notice may not reach all its receivers. */
-	readonly ok: boolean
-	/** The most severe trouble in one word; default: `ok` or `stalled`. */
-	readonly status?: HealthStatus
-	/** The reason in one sentence, also of what is no fault; null while there is nothing to say. */
-	readonly reason: string | null
-	/** The same reasons, one by one. */
-	readonly reasons?: readonly string[]
-	readonly networks: readonly NetworkHealth[]
-	/** Default: none. */
-	readonly stuck?: readonly StuckLook[]
-}
-
-/**
- * Most severe first: a network is not scanned, or the state cannot be read; no poll has succeeded for a minute; blocks
- * cannot be read; a receiver refuses messages or fails; the edited watchlists are invalid.
- */
-export type HealthStatus = 'stalled' | 'degraded' | 'gap' | 'undelivered' | 'refused' | 'ok'
 
 export interface HealthOptions {
 	readonly config: Pick<Config, 'receivers'>
@@ -72,7 +52,7 @@ export function createHealth({
 			judged.flatMap(({ line, status }) => (status === wanted && line.reason !== null ? [line.reason] : []))
 		const reasons = reasonsOf('stalled')
 		let stuck: readonly StuckLook[] = []
-		const troubles: Record<Exclude<HealthStatus, 'ok'>, readonly string[]> = {
+		const troubles: Record<Exclude<HealthStatus, 'ok' | 'standing by'>, readonly string[]> = {
 			stalled: reasons,
 			degraded: reasonsOf('degraded'),
 			...(await summary().then(
