@@ -1,6 +1,6 @@
 /**
  * Finds receivers whose every attempt has failed for five minutes while messages wait, for example a mail server that
- * is down. Health reports them, with or without a fallback; `notify/delivery/fallback/outage.ts` notifies the fallback.
+ * is down. Health reports them, with or without a fallback; `notify/delivery/fallback.ts` notifies the fallback.
  */
 
 import type { Outcome } from '../../model/delivery.js'

@@ -99,14 +99,14 @@ describe('an error object that cannot be read', () => {
 		await other.close()
 	})
 
-	test('error: a block of the year 300000', async () => {
+	test('error: a block with a timestamp that no unit of time makes a date of', async () => {
 		const node = await startFaultyNode()
 		const rpc = createRpc({ url: node.url })
 		node.results.set('eth_getBlockByNumber', () => ({
 			number: '0x5',
 			hash: hash('5'),
 			parentHash: hash('4'),
-			timestamp: '0x8765bd21f80',
+			timestamp: '0xffffffffffffffffffff',
 			transactions: [],
 		}))
 		const source = debugTraceSource({ tracer: () => 'callTracer' })
