@@ -2,6 +2,7 @@
 
 import { alertsIn } from '../core/outbox/digest.js'
 import { historyRowOf } from '../core/outbox/historyEntries.js'
+import { resolved, waiting } from '../core/outbox/resolved.js'
 import { isHeld } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery, Resolution } from '../model/delivery.js'
@@ -170,29 +171,6 @@ export function applyResolutions(
 		}
 	}
 	return applyPost(draft, post)
-}
-
-function resolved(delivery: Delivery, resolution: Exclude<Resolution, { result: 'delivered' }>): Delivery {
-	if (resolution.result === 'wait') return waiting(delivery, resolution)
-	const { result, code, error, nextAttemptAtMs, refused, untried } = resolution
-	return {
-		...delivery,
-		status: result === 'retry' ? 'pending' : result,
-		attempts: delivery.attempts + (untried ? 0 : 1),
-		nextAttemptAtMs: result === 'dead' ? delivery.nextAttemptAtMs : nextAttemptAtMs,
-		lastError: error,
-		lastErrorCode: code,
-		...(refused && { refused }),
-	}
-}
-
-function waiting(
-	delivery: Delivery,
-	{ as, untilMs }: Pick<Resolution & { result: 'wait' }, 'as' | 'untilMs'>,
-): Delivery {
-	const { digestAtMs: _, ...rest } = delivery
-	const due = { ...rest, status: 'pending', nextAttemptAtMs: untilMs } as const
-	return as === 'digest' ? { ...due, digestAtMs: untilMs } : { ...due, alone: true }
 }
 
 export function applyRetry(

@@ -7,6 +7,7 @@ import { sha256 } from '../../base/sha256.js'
 import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { alertsIn, digestOf } from '../../core/outbox/digest.js'
 import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
+import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
 import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked, readyOf } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
@@ -168,8 +169,9 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	async function waitForDigest(delivery: Delivery, untilMs: number, pass: Pass): Promise<Next> {
 		const { id } = delivery
 		pass.context.tally.held += 1
-		await record({ id, result: 'wait', as: 'digest', untilMs }, pass)
-		pass.aside.set(id, { ...delivery, nextAttemptAtMs: untilMs, digestAtMs: untilMs })
+		const resolution = { id, result: 'wait', as: 'digest', untilMs } as const
+		await record(resolution, pass)
+		pass.aside.set(id, resolved(delivery, resolution))
 		return 'continue'
 	}
 
@@ -362,8 +364,9 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const { id } = delivery
 		const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
 		const nextAttemptAtMs = Math.max(clock(), blocker.nextAttemptAtMs) + 1
-		await record({ id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true }, pass)
-		pass.aside.set(id, { ...delivery, nextAttemptAtMs })
+		const resolution = { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true } as const
+		await record(resolution, pass)
+		pass.aside.set(id, resolved(delivery, resolution))
 		return 'continue'
 	}
 
@@ -376,18 +379,8 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(delivery)
 		for (const { id } of members) aside.delete(id)
 		if (resolution.result === 'retry') {
-			const { code: lastErrorCode, nextAttemptAtMs, refused } = resolution
-			const tries = resolution.untried ? 0 : 1
-			for (const one of members.toReversed()) {
-				const after = {
-					...one,
-					attempts: one.attempts + tries,
-					nextAttemptAtMs,
-					lastErrorCode,
-					...(refused && { refused }),
-				}
-				if (isAside(after)) addInOrder(aside, after)
-			}
+			const after = members.map((one) => resolved(one, resolution)).filter(isAside)
+			for (const one of after.toReversed()) addInOrder(aside, one)
 		}
 		// A message that fails alone says nothing about the others.
 		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(delivery))
