@@ -1,5 +1,12 @@
-/** When a failed delivery is retried. Pure: the clock and the random source are parameters. */
-import type { Delivery } from '../../model/delivery.js'
+/**
+ * What becomes of a delivery after an attempt, and when it is retried. Pure: the clock and the random source are
+ * parameters.
+ */
+
+import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
+import { ALONE, isAlone, isParked } from '../../core/outbox/waiting.js'
+import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
+import type { Failed, Pause, QueueState, Refusal } from './queueStates.js'
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -15,11 +22,81 @@ export const giveUpAfterMs = 72 * hourMs
 
 const leastWaitMs = 250
 
+export interface Standing {
+	readonly queue: Pick<QueueState, 'failures' | 'acceptedAtMs'>
+	readonly nowMs: number
+	readonly random: () => number
+	/** Present while the receiver refuses everything. */
+	readonly rest?: Rest
+}
+
+export interface Rest {
+	readonly pause: Pick<Pause, 'sinceMs' | 'untilMs'>
+	/** Attempts at all that waits with it; 0: not counted. */
+	readonly attempts: number
+	/** `refused`: earlier, as one of the last, which does not count. `untried`: it waits with the others. */
+	readonly delivery: 'tried' | 'refused' | 'untried'
+}
+
+/** What to record of an attempt. */
+export function resolutionOf(delivery: Delivery, outcome: Outcome, standing: Standing): Resolution {
+	const { id } = delivery
+	if (outcome.result === 'delivered') {
+		return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
+	}
+	if (outcome.result === 'dead') return dead(delivery, outcome, standing)
+	if (outcome.result === 'retry') return failed(delivery, outcome, standing)
+	return standing.rest === undefined
+		? refused(delivery, outcome, standing)
+		: resting(delivery, outcome, { ...standing.rest, nowMs: standing.nowMs })
+}
+
+function failed(delivery: Delivery, outcome: Failed, { queue: { failures }, nowMs, random }: Standing): Resolution {
+	const { result, code, reason: error, afterMs = 0 } = outcome
+	const nextAttemptAtMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs })
+	if (nextAttemptAtMs === null) return dead(delivery, expired(outcome), { nowMs })
+	return { id: delivery.id, result, code, error, nextAttemptAtMs }
+}
+
+/** The receiver may accept others. */
+function refused(delivery: Delivery, { code, reason }: Refusal, { queue, nowMs }: Standing): Resolution {
+	if (isAlone(delivery) && isRefusedAlone(delivery, queue.acceptedAtMs, nowMs))
+		return dead(delivery, { code, reason: `given up, since it accepts other messages: ${reason}` }, { nowMs })
+	if (isExpired(delivery, nowMs)) return dead(delivery, expired({ reason }), { nowMs })
+	const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
+	const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
+	const counted = { sinceMs, times: times + 1 }
+	return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused: counted }
+}
+
+/** Refusals of everything do not count against a message, nor do those before. */
+function resting(delivery: Delivery, refusal: Refusal, rest: Rest & { readonly nowMs: number }): Resolution {
+	const { pause, attempts, nowMs } = rest
+	const isTried = rest.delivery === 'tried'
+	const own = { id: delivery.id, ...(!isTried && { untried: true as const }) }
+	if (isExpiredAtRest(delivery, nowMs, attempts)) return { ...dead(delivery, expired(refusal), { nowMs }), ...own }
+	const { code, reason: error } = refusal
+	const waits = { ...own, result: 'retry', nextAttemptAtMs: pause.untilMs } as const
+	if (isAlone(delivery) && rest.delivery === 'untried')
+		return { ...waits, code: ALONE, error: delivery.lastError ?? error }
+	// One of an earlier pause: the receiver has accepted others since.
+	const beforeMs = isParked(delivery) ? (delivery.refused?.sinceMs ?? 0) : 0
+	const sinceMs = beforeMs >= pause.sinceMs ? beforeMs : nowMs
+	return { ...waits, code, error, refused: { sinceMs, times: 0 } }
+}
+
+type Reason = Pick<Refusal, 'code' | 'reason'>
+
+function expired({ reason }: Pick<Refusal, 'reason'>): Reason {
+	return { code: 'expired', reason: `given up after 72 hours: ${reason}` }
+}
+
+function dead({ id }: Delivery, { code, reason: error }: Reason, { nowMs }: Pick<Standing, 'nowMs'>) {
+	return { id, result: 'dead', code, error, nextAttemptAtMs: nowMs } as const
+}
+
 /** Whether a failure now is the last one: 72 hours old, and tried seven times with this attempt. */
-export function isExpired(
-	{ attempts, createdAtMs }: Pick<Delivery, 'attempts' | 'createdAtMs'>,
-	nowMs: number,
-): boolean {
+function isExpired({ attempts, createdAtMs }: Pick<Delivery, 'attempts' | 'createdAtMs'>, nowMs: number): boolean {
 	return nowMs >= createdAtMs + giveUpAfterMs && attempts + 1 >= retryCeilingsMs.length
 }
 
@@ -27,7 +104,7 @@ export function isExpired(
  * The same for a delivery of a receiver that rests: one that refused everything since then, with that many attempts at
  * all that waits, counts as tried often enough.
  */
-export function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll: number): boolean {
+function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll: number): boolean {
 	const sinceMs = Math.max(delivery.createdAtMs, delivery.refused?.sinceMs ?? nowMs)
 	return isExpired(delivery, nowMs) || (nowMs >= sinceMs + giveUpAfterMs && attemptsOfAll >= retryCeilingsMs.length)
 }

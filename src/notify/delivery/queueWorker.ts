@@ -6,7 +6,7 @@
 import { sha256 } from '../../base/sha256.js'
 import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { alertsIn, digestOf } from '../../core/outbox/digest.js'
-import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
+import { restMs } from '../../core/outbox/refusals.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
 import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked, readyOf } from '../../core/outbox/waiting.js'
@@ -14,7 +14,7 @@ import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
-import { isExpired, isExpiredAtRest, nextAttemptMs, retryCeilingsMs } from './deliveryBackoff.js'
+import { type Rest, resolutionOf, retryCeilingsMs } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
 import type { QueueLog } from './queueLog.js'
 import {
@@ -80,16 +80,6 @@ interface Pass {
 	asideFailures: number
 	/** A message was tried under the pause. */
 	isProbed: boolean
-}
-
-/** What is known of a message that waits for its receiver. */
-interface Known {
-	/** Attempts at all that waits with it. */
-	readonly attempts?: number
-	/** It was tried just now. */
-	readonly isTried?: boolean
-	/** It was refused as one of the last, which does not count. */
-	readonly isCounted?: boolean
 }
 
 /** The result works on one claimed queue, and resolves when the results are recorded. */
@@ -180,7 +170,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const pause = states.pauseOf(delivery)
 		if (pause === null) return 'stop'
 		if (!isParked(delivery) && pause.untilMs > clock()) {
-			await park(delivery, pause.words, pass)
+			await park(delivery, pause.words, pass, { attempts: 0, delivery: 'untried' })
 			return 'continue'
 		}
 		if (pass.isProbed || pause.isProbed) return 'continue'
@@ -199,7 +189,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
 		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
 		if (outcome.result === 'dead' && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
-		await settle(delivery, outcome, resolutionOf(delivery, outcome), pass)
+		await settle(delivery, outcome, resolve(delivery, outcome, pass), pass)
 		return outcome.result === 'delivered' ? await accepted(delivery, pass) : 'continue'
 	}
 
@@ -215,7 +205,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
 		if (isOwn && !isAlone(delivery)) queueLog.failsAlone(delivery, outcome.reason)
 		if (isOwn && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
-		const resolution = resolutionOf(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, queue.failures)
+		const resolution = resolve(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, pass)
 		await settle(delivery, outcome, resolution, pass)
 		if (resolution.result !== 'retry') return 'continue'
 		if (isBeside) return afterAside(pass)
@@ -246,23 +236,10 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (isFirst) queue.refused.set(delivery.id, delivery)
 		const refusesAll = queue.refused.size >= mostInRow(queue) || isOfAll(delivery, refusal.code)
 		if (states.pauseOf(delivery) !== null || refusesAll) return await rest(delivery, refusal, pass)
-		const resolution = refusedAlone(delivery, refusal, queue.acceptedAtMs)
+		const resolution = resolve(delivery, refusal, pass)
 		if (resolution.result === 'retry' && isDigest(delivery, pass)) return await takeApart(delivery, refusal, pass)
 		await settle(delivery, refusal, resolution, pass)
 		return isFirst ? 'continue' : afterAside(pass)
-	}
-
-	/** A refusal while the receiver may accept others. */
-	function refusedAlone(delivery: Delivery, { code, reason }: Refusal, acceptedAtMs: number | null): Resolution {
-		const nowMs = clock()
-		const dead = { id: delivery.id, result: 'dead', nextAttemptAtMs: nowMs } as const
-		if (isAlone(delivery) && isRefusedAlone(delivery, acceptedAtMs, nowMs))
-			return { ...dead, code, error: `given up, since it accepts other messages: ${reason}` }
-		if (isExpired(delivery, nowMs)) return { ...dead, ...expired({ reason }) }
-		const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
-		const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
-		const counted = { sinceMs, times: times + 1 }
-		return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused: counted }
 	}
 
 	/** Probably one alert of the digest is the reason: each is sent alone, before the rest of the queue. */
@@ -284,32 +261,23 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const attempts = waiting.reduce((sum, one) => sum + one.attempts, delivery.attempts)
 		queue.refused.clear()
 		await Promise.all([
-			park(delivery, refusal, pass, { attempts, isTried: true }),
-			...waiting.map((one) => park(one, refusal, pass, { attempts, isCounted: true })),
+			park(delivery, refusal, pass, { attempts, delivery: 'tried' }),
+			...waiting.map((one) => park(one, refusal, pass, { attempts, delivery: 'refused' })),
 		])
 		return 'continue'
 	}
 
-	/** Refusals of everything do not count against a message, nor do those before. */
-	async function park(delivery: Delivery, refusal: Refusal, pass: Pass, known: Known = {}): Promise<void> {
-		const { id } = delivery
-		const { attempts = 0, isTried = false, isCounted = isTried } = known
+	async function park(delivery: Delivery, refusal: Refusal, pass: Pass, known: Omit<Rest, 'pause'>): Promise<void> {
 		const nowMs = clock()
-		const { untilMs: nextAttemptAtMs, sinceMs: pausedMs } = states.pauseOf(delivery) ?? {
-			untilMs: nowMs,
-			sinceMs: nowMs,
-		}
-		const own = { id, nextAttemptAtMs, ...(!isTried && { untried: true as const }) }
-		if (isExpiredAtRest(delivery, nowMs, attempts)) {
-			return await settle(delivery, refusal, { ...own, ...expired(refusal) }, pass)
-		}
-		const { code, reason: error } = refusal
-		if (isAlone(delivery) && !isCounted)
-			return await record({ ...own, result: 'retry', code: ALONE, error: delivery.lastError ?? error }, pass)
-		// One of an earlier pause: the receiver has accepted others since.
-		const beforeMs = isParked(delivery) ? (delivery.refused?.sinceMs ?? 0) : 0
-		const sinceMs = beforeMs >= pausedMs ? beforeMs : nowMs
-		await settle(delivery, refusal, { ...own, result: 'retry', code, error, refused: { sinceMs, times: 0 } }, pass)
+		const pause = states.pauseOf(delivery) ?? { untilMs: nowMs, sinceMs: nowMs }
+		const resolution = resolve(delivery, refusal, pass, { ...known, pause })
+		// It failed alone before, and goes on to.
+		if ('code' in resolution && resolution.code === ALONE) return await record(resolution, pass)
+		await settle(delivery, refusal, resolution, pass)
+	}
+
+	function resolve(delivery: Delivery, outcome: Outcome, { queue }: Pass, rest?: Rest): Resolution {
+		return resolutionOf(delivery, outcome, { queue, nowMs: clock(), random, ...(rest && { rest }) })
 	}
 
 	/** The receiver works: what waited for that is due at once. */
@@ -343,20 +311,6 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
 			return { result: 'retry', code: 'internal', reason: 'tracewatch itself failed; see the log' }
 		}
-	}
-
-	/** `failures`: those of the queue in a row. */
-	function resolutionOf(delivery: Delivery, outcome: Exclude<Outcome, Refusal>, failures = 1): Resolution {
-		const { id } = delivery
-		if (outcome.result === 'delivered') {
-			return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
-		}
-		const nowMs = clock()
-		const { result, code, reason: error } = outcome
-		if (result === 'dead') return { id, result, code, error, nextAttemptAtMs: nowMs }
-		const nextMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs: outcome.afterMs ?? 0 })
-		if (nextMs !== null) return { id, result, code, error, nextAttemptAtMs: nextMs }
-		return { id, nextAttemptAtMs: nowMs, ...expired(outcome) }
 	}
 
 	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
@@ -412,10 +366,6 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	}
 
 	return work
-}
-
-function expired({ reason }: Pick<Refusal, 'reason'>) {
-	return { result: 'dead', code: 'expired', error: `given up after 72 hours: ${reason}` } as const
 }
 
 function membersOf(delivery: Delivery, { members }: Pass): readonly Delivery[] {
