@@ -29,6 +29,10 @@ export const againCodes: readonly ReasonCode[] = [
 
 const codes: ReadonlySet<ReasonCode | undefined> = new Set(againCodes)
 
-export function isReread({ status, lastErrorCode }: Pick<Delivery, 'status' | 'lastErrorCode'>): boolean {
+type Failed = Pick<Delivery, 'status' | 'lastErrorCode' | 'refused'>
+
+export function isReread({ status, lastErrorCode, refused }: Failed): boolean {
+	// A mail server without TLS refuses; a webhook without it fails like one that is down, and is retried by itself.
+	if (lastErrorCode === 'no-tls' && refused === undefined) return false
 	return status !== 'dead' && codes.has(lastErrorCode)
 }

@@ -96,6 +96,20 @@ describe('the report to a fallback that a receiver fails', () => {
 		expect(words()).toEqual(['system.undelivered', 'system.recovered'])
 	})
 
+	test.each(['server-failed', 'no-answer', 'no-tls'] as const)(
+		'error: every attempt fails for hours (%s): the fallback is told once, and once that it is over',
+		async (code) => {
+			const { at, run, said } = site()
+			at.answer = () => ({ result: 'retry', code, reason: 'hook.example: it did not work' })
+			await lab.store.post([alertDeliveryOf(1)])
+			for (let runs = 0; runs < 4; runs += 1) await run()
+			expect(said()).toEqual(['system.undelivered'])
+			at.answer = () => fine
+			for (let runs = 0; runs < 2; runs += 1) await run()
+			expect(said()).toEqual(['system.undelivered', 'system.recovered'])
+		},
+	)
+
 	test('behavior: lasts while one mailbox of several refuses, whatever the others take', async () => {
 		const { at, run, said } = site(['a@example.org', 'b@example.org'])
 		at.answer = ({ recipient }) => (recipient === 'a@example.org' ? gone : fine)
