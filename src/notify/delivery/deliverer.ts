@@ -13,7 +13,6 @@ import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
 import type { DigestRate } from './batch.js'
 import { createFallbacks } from './fallback.js'
-import { createQueueLog } from './queueLog.js'
 import { createQueueStates } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
@@ -87,7 +86,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		...{ store, troubles: options.troubles, clock, log, receiverCalled },
 		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
-	const queueLog = createQueueLog(log)
 	const states = createQueueStates()
 	const steady = options.steady ?? clock
 	/** Ids whose receiver or recipient is not configured: they stay claimed, since it may be configured again. */
@@ -101,7 +99,6 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		log,
 		random,
 		states,
-		queueLog,
 		fallbacks,
 		receiverOf,
 		rateOf,

@@ -21,10 +21,12 @@ export interface QueueState {
 	sentAtMs: readonly number[]
 	/** It asked for no message before then. */
 	askedUntilMs: number
-	/** Messages refused for the first time since the last success. */
-	readonly refused: Map<string, Delivery>
+	/** Ids of messages refused for the first time since the last success. */
+	readonly refused: Set<string>
 	/** Passes that threw since the last success. */
 	broken: number
+	/** The state of which the log spoke last. */
+	logged: 'ok' | 'failing' | 'parked'
 }
 
 /** A pause of a queue, or of a receiver that refuses the login of all its queues. */
@@ -94,8 +96,8 @@ export function createQueueStates(): QueueStates {
 			const known = queues.get(name)
 			if (known !== undefined) return known
 			const fresh: QueueState = {
-				...{ state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Map(), broken: 0 },
-				...{ sentAtMs: [], askedUntilMs: 0 },
+				...{ state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Set(), broken: 0 },
+				...{ sentAtMs: [], askedUntilMs: 0, logged: 'ok' },
 			}
 			queues.set(name, fresh)
 			return fresh

@@ -16,7 +16,7 @@ import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
 import { type Rest, resolutionOf, retryCeilingsMs } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
-import type { QueueLog } from './queueLog.js'
+import { logAlone, logResult } from './queueLog.js'
 import {
 	type Failed,
 	isOfAll,
@@ -43,7 +43,6 @@ export interface QueueWorkerOptions {
 	readonly log: Log
 	readonly random: () => number
 	readonly states: QueueStates
-	readonly queueLog: QueueLog
 	readonly fallbacks: Fallbacks
 	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
@@ -84,7 +83,7 @@ interface Pass {
 
 /** The result works on one claimed queue, and resolves when the results are recorded. */
 export function createQueueWorker(options: QueueWorkerOptions) {
-	const { store, clock, log, random, states, queueLog, fallbacks, receiverOf, rateOf, onResult } = options
+	const { store, clock, log, random, states, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
 
 	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
@@ -125,8 +124,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (state.acceptedAtMs === null && aside.some(({ refused }) => refused !== undefined)) {
 			state.acceptedAtMs = await acceptedBefore(receiver)
 			for (const one of aside)
-				if (isAlone(one) && one.refused && one.refused.sinceMs > (state.acceptedAtMs ?? 0))
-					state.refused.set(one.id, one)
+				if (isAlone(one) && one.refused && one.refused.sinceMs > (state.acceptedAtMs ?? 0)) state.refused.add(one.id)
 		}
 		return {
 			...{ ...shared, receiver, rate: rateOf(first), queue: state, claimed: queue },
@@ -203,7 +201,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (pause !== null) pause.untilMs = clock() + restMs(pause.sinceMs, clock())
 		const isBeside = isAside(delivery)
 		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
-		if (isOwn && !isAlone(delivery)) queueLog.failsAlone(delivery, outcome.reason)
+		if (isOwn && !isAlone(delivery)) logAlone(log, delivery, outcome.reason)
 		if (isOwn && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
 		const resolution = resolve(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, pass)
 		await settle(delivery, outcome, resolution, pass)
@@ -233,7 +231,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	async function refused(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
 		const { queue } = pass
 		const isFirst = delivery.refused === undefined || (isParked(delivery) && delivery.attempts === 0)
-		if (isFirst) queue.refused.set(delivery.id, delivery)
+		if (isFirst) queue.refused.add(delivery.id)
 		const refusesAll = queue.refused.size >= mostInRow(queue) || isOfAll(delivery, refusal.code)
 		if (states.pauseOf(delivery) !== null || refusesAll) return await rest(delivery, refusal, pass)
 		const resolution = resolve(delivery, refusal, pass)
@@ -285,7 +283,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const { queue, aside } = pass
 		const nowMs = clock()
 		countSent(delivery, pass.rate, queue, nowMs)
-		const freed = [...queue.refused.keys()]
+		const freed = [...queue.refused]
 		const beside = [...aside.values()].filter((one) => !isHeld(one))
 		if (queue.state === 'failing') freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
 		for (const one of beside) if (blockerOf(one, [delivery]) !== null) freed.push(one.id)
@@ -344,7 +342,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 			return
 		}
 		const final = finalOf(outcome, resolution)
-		queueLog.note(delivery, final)
+		logResult(log, queue, delivery, final)
 		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
 		else tally.failed += 1
 		onResult?.(delivery, final)
