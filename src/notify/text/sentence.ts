@@ -32,10 +32,10 @@ function lateness({ late, blockTimestamp }: AlertData): string {
 	return late ? ` (late: of ${blockTimestamp.slice(0, 16).replace('T', ' ')} UTC)` : ''
 }
 
-/** One alert: `RETRACTED: Treasury received …` after a retraction. */
+/** One alert, `RETRACTED: Treasury received …` after a retraction; a label replaces an address where there is one. */
 export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
 	const mark = isImitation(data) ? 'LOOK-ALIKE: ' : ''
-	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${happening(data)}${foldedInWords(data)}`
+	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${recordOf(data.kind).sentence(data)}${foldedInWords(data)}`
 }
 
 /** `, and 212 more alerts (0.3 ETH in)` */
@@ -115,9 +115,4 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 	const wait = `${messages} ${count === 1 ? 'waits' : 'wait'}`
 	if (state === 'failing') return `NOT DELIVERED: ${who} has failed at every attempt for minutes; ${wait}`
 	return `NOT DELIVERED: ${who} refuses messages; ${wait}, and ${count === 1 ? 'is' : 'are'} sent to you too`
-}
-
-/** `Treasury received 1.5 ETH from 0x1234…abcd`; a label replaces an address where there is one. */
-function happening(data: AlertData): string {
-	return recordOf(data.kind).sentence(data)
 }

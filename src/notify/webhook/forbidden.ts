@@ -58,11 +58,8 @@ function carried(address: string): readonly string[] {
 
 /** The eight groups of a valid IPv6 literal. */
 function groupsOf(address: string): readonly number[] {
-	const hex = address.replace(/(\d+)\.(\d+)\.(\d+)\.(\d+)$/, (_, ...bytes: string[]) =>
-		[Number(bytes[0]) * 256 + Number(bytes[1]), Number(bytes[2]) * 256 + Number(bytes[3])]
-			.map((group) => group.toString(16))
-			.join(':'),
-	)
+	// The parser of URLs writes an IPv4 address at the end as two groups.
+	const hex = new URL(`http://[${address}]`).hostname.slice(1, -1)
 	const [front = [], back = []] = hex.split('::').map((half) => (half === '' ? [] : half.split(':')))
 	const gap = hex.includes('::') ? Array.from({ length: 8 - front.length - back.length }, () => '0') : []
 	return [...front, ...gap, ...back].map((group) => Number.parseInt(group, 16))
