@@ -10,15 +10,13 @@ export function alertsIn({ data }: Message): number {
 	return isAlert(data) ? 1 + (data.folded?.count ?? 0) : 1
 }
 
-/** The alert of a message in the form used in digests; null for tests and system messages, which are never digested. */
+/**
+ * The alert of a message in the form used in digests, also of a kind that this version does not know; null for tests,
+ * digests and system messages, which are never digested.
+ */
 export function digested({ type, timestamp, data }: Message): DigestedAlert | null {
-	if (!('txHash' in data) || data.test === true) return null
-	return isDigested(type) ? { type, timestamp, data } : null
-}
-
-/** Any message about an event, also of a kind that this version does not know. */
-function isDigested(type: Message['type']): type is DigestedAlert['type'] {
-	return type.startsWith('alert.') && type !== 'alert.digest'
+	if (!isAlert(data) || data.test === true || !type.startsWith('alert.')) return null
+	return { type: type as DigestedAlert['type'], timestamp, data }
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Alarms: messages that must not be overlooked; their marks in subjects, and the frame in mails. */
 
-import { isDigest } from '../../core/outbox/messageKinds.js'
+import { isAlert, isDigest } from '../../core/outbox/messageKinds.js'
 import { isImitation } from '../../core/outbox/urgency.js'
 import { allRecords, recordOf } from '../../kinds/all.js'
 import type { AlertData, DigestedAlert, Message } from '../../model/alert.js'
@@ -12,8 +12,10 @@ const alarms = allRecords
 /** Words at the start of a subject, the gravest first. */
 export const marks: readonly string[] = ['LOOK-ALIKE', ...alarms.flatMap((alarm) => alarm.marks)]
 
+type Told = Pick<Message, 'type'> & Pick<DigestedAlert, 'data'>
+
 /** The marks of an alert; none for a retraction. */
-export function marksOf({ type, data }: Pick<DigestedAlert, 'type' | 'data'>): readonly string[] {
+export function marksOf({ type, data }: Told): readonly string[] {
 	if (type === 'alert.removed') return []
 	const own = recordOf(data.kind).alarm?.markOf(data)
 	return [...(isImitation(data) ? ['LOOK-ALIKE'] : []), ...(own === undefined ? [] : [own])]
@@ -32,9 +34,7 @@ export function isAlarming(subject: string): boolean {
 /** Whether a message is an alarm, or contains one. */
 export function isMarked({ type, data }: Message): boolean {
 	if (isDigest(data)) return data.alerts.some((alert) => marksOf(alert).length > 0)
-	return (
-		type.startsWith('alert.') && 'txHash' in data && marksOf({ type: type as DigestedAlert['type'], data }).length > 0
-	)
+	return isAlert(data) && marksOf({ type, data }).length > 0
 }
 
 const lookalikeNote =

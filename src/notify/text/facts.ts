@@ -132,20 +132,14 @@ const finalityInWords: Readonly<Record<Finality, string>> = {
 
 /** The two largest units: `0 s`, `59 s`, `2 min 5 s`, `3 h 20 min`, `4 d 2 h`. */
 function durationInWords(seconds: number): string {
-	const units: readonly (readonly [string, number])[] = [
-		['d', 86_400],
-		['h', 3_600],
-		['min', 60],
-		['s', 1],
+	const all = Math.max(0, Math.round(seconds))
+	const counts = [
+		{ count: Math.floor(all / 86_400), unit: 'd' },
+		{ count: Math.floor(all / 3_600) % 24, unit: 'h' },
+		{ count: Math.floor(all / 60) % 60, unit: 'min' },
+		{ count: all % 60, unit: 's' },
 	]
-	let rest = Math.max(0, Math.round(seconds))
-	const counts: { readonly count: number; readonly unit: string }[] = []
-	for (const [unit, size] of units) {
-		const count = Math.floor(rest / size)
-		rest -= count * size
-		if (count > 0 || counts.length > 0) counts.push({ count, unit })
-		if (counts.length === 2) break
-	}
-	const shown = counts.filter(({ count }) => count > 0)
+	const largest = counts.findIndex(({ count }) => count > 0)
+	const shown = counts.slice(largest, largest + 2).filter(({ count }) => count > 0)
 	return shown.map(({ count, unit }) => `${count} ${unit}`).join(' ') || '0 s'
 }
