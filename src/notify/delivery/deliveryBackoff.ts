@@ -22,6 +22,7 @@ export const giveUpAfterMs = 72 * hourMs
 
 const leastWaitMs = 250
 
+/** What the result depends on besides the delivery and the outcome. */
 export interface Standing {
 	readonly queue: Pick<QueueState, 'failures' | 'acceptedAtMs'>
 	readonly nowMs: number
@@ -83,6 +84,13 @@ function resting(delivery: Delivery, refusal: Refusal, rest: Rest & { readonly n
 	const beforeMs = isParked(delivery) ? (delivery.refused?.sinceMs ?? 0) : 0
 	const sinceMs = beforeMs >= pause.sinceMs ? beforeMs : nowMs
 	return { ...waits, code, error, refused: { sinceMs, times: 0 } }
+}
+
+/** No attempt: an earlier delivery about the same subject is not delivered yet. */
+export function waitsBehind({ id }: Delivery, blocker: Delivery, nowMs: number) {
+	const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
+	const nextAttemptAtMs = Math.max(nowMs, blocker.nextAttemptAtMs) + 1
+	return { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true } as const
 }
 
 type Reason = Pick<Refusal, 'code' | 'reason'>

@@ -14,7 +14,7 @@ import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
-import { type Rest, resolutionOf, retryCeilingsMs } from './deliveryBackoff.js'
+import { type Rest, resolutionOf, retryCeilingsMs, waitsBehind } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
 import { logAlone, logResult } from './queueLog.js'
 import {
@@ -62,6 +62,8 @@ const MOST_WHILE_IT_WORKS = 12
 
 /** Whether to go on with the next delivery of the queue. */
 type Next = 'continue' | 'stop'
+
+type Untried = Exclude<Resolution, { readonly result: 'delivered' }>
 
 /** One pass over a claimed queue. */
 interface Pass {
@@ -139,14 +141,19 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		return (await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null
 	}
 
+	/** The stages of a delivery: under a pause, held for a digest, behind an earlier one, tried in a digest or alone. */
 	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
 		if (states.pauseOf(delivery) !== null) return await underPause(delivery, pass)
 		const { receiver, rate, queue, aside, claimed, settled } = pass
+		const { id } = delivery
 		const untilMs = digestTimeOf(delivery, { rate, queue, aside: aside.values(), nowMs: clock() })
-		if (untilMs !== null) return await waitForDigest(delivery, untilMs, pass)
+		if (untilMs !== null) {
+			pass.context.tally.held += 1
+			return await postpone(delivery, { id, result: 'wait', as: 'digest', untilMs }, pass)
+		}
 		const blocker = blockerOf(delivery, aside.values())
-		if (blocker !== null) return await waitBehind(delivery, blocker, pass)
-		const left = claimed.slice(claimed.indexOf(delivery)).filter(({ id }) => !settled.has(id))
+		if (blocker !== null) return await postpone(delivery, waitsBehind(delivery, blocker, clock()), pass)
+		const left = claimed.slice(claimed.indexOf(delivery)).filter((one) => !settled.has(one.id))
 		const members = batchOf(left, [...aside.values()], receiver)
 		if (members.length < 2) return await tryIt(delivery, pass)
 		const digest = digestOf(members, sha256)
@@ -154,12 +161,10 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		return await tryIt(digest, pass)
 	}
 
-	async function waitForDigest(delivery: Delivery, untilMs: number, pass: Pass): Promise<Next> {
-		const { id } = delivery
-		pass.context.tally.held += 1
-		const resolution = { id, result: 'wait', as: 'digest', untilMs } as const
+	/** Without an attempt. */
+	async function postpone(delivery: Delivery, resolution: Untried, pass: Pass): Promise<Next> {
 		await record(resolution, pass)
-		pass.aside.set(id, resolved(delivery, resolution))
+		pass.aside.set(delivery.id, resolved(delivery, resolution))
 		return 'continue'
 	}
 
@@ -309,17 +314,6 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
 			return { result: 'retry', code: 'internal', reason: 'tracewatch itself failed; see the log' }
 		}
-	}
-
-	/** Postpones a delivery without an attempt, because an earlier one about the same subject is not delivered yet. */
-	async function waitBehind(delivery: Delivery, blocker: Delivery, pass: Pass): Promise<Next> {
-		const { id } = delivery
-		const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
-		const nextAttemptAtMs = Math.max(clock(), blocker.nextAttemptAtMs) + 1
-		const resolution = { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true } as const
-		await record(resolution, pass)
-		pass.aside.set(id, resolved(delivery, resolution))
-		return 'continue'
 	}
 
 	/** Records what came of an attempt, and updates the fallback, the log and the counts. */
