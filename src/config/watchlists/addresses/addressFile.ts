@@ -11,7 +11,7 @@ import { type Reading, readChunks } from '../../yaml/openFile.js'
 import { atMost, reason, shown } from '../../yaml/sourceFile.js'
 import type { Place } from '../../yaml/yaml.js'
 import { mostFileBytes } from '../revision.js'
-import { CsvFault, type CsvRecord, createCsvReader } from './csv.js'
+import { type CsvRecord, createCsvReader } from './csv.js'
 
 export interface AddressFile {
 	/** Hash of the file's contents; null: the file cannot be read. */
@@ -38,8 +38,10 @@ export interface AddressReading extends Reading {
 
 const columnNames = ['address', 'label', 'tags'] as const
 type Column = (typeof columnNames)[number]
-/** The reader of each column; throws a RangeError whose message follows after the column's name. */
-type Readers = { readonly [Name in Column]: (text: string) => AddressRow[Name] }
+interface Readers {
+	readonly address: (text: string) => Address
+	readonly tags: (text: string) => readonly string[]
+}
 type Report = (place: Place, message: string) => void
 
 /** The parser works through a piece at once, while nothing else happens. */
@@ -60,34 +62,25 @@ export async function readAddressFile(
 	const problems: Problem[] = []
 	const report: Report = ({ line, column }, message) => void problems.push({ file, line, column, message })
 	let rows = 0
-	const readAddress = (text: string) => {
-		if (text === '') throw new RangeError('is missing')
-		return parseAddress(text, chainId)
+	/** Reads on to the end of the file all the same, since the hash of its whole contents identifies it. */
+	let isOver = false
+	const stop: Report = (place, message) => {
+		isOver = true
+		report(place, message)
 	}
-	const readers = { address: readAddress, label: readLabel, tags: createTagReader() }
-	const readRecord = createRecordReader(report, readers, (row) => {
+	const readRecord = createRecordReader(chainId, report, stop, (row) => {
 		rows += 1
 		take(row)
 	})
-	const csv = createCsvReader((record) => {
-		if (problems.length < mostProblems) readRecord(record)
+	const readCsv = createCsvReader((record) => {
+		if (!isOver && problems.length < mostProblems) readRecord(record)
 	})
 	const hash = createHash('sha256')
-	const decoder = new TextDecoder('utf-8', { fatal: true })
-	let isReadable = true
 	let digest: string | null = null
 	const readPiece = async (piece: Uint8Array | null) => {
-		// Reads on to the end, because the file is identified by the hash of its whole contents.
-		if (!isReadable || problems.length >= mostProblems) return
-		try {
-			decoder.decode(piece ?? undefined, { stream: piece !== null })
-			await csv.read(piece)
-		} catch (error) {
-			isReadable = false
-			if (error instanceof CsvFault) report(error.place, error.message)
-			else if (error instanceof TypeError && 'code' in error) report(firstPlace, 'the file is not text in UTF-8')
-			else throw error
-		}
+		if (isOver || problems.length >= mostProblems) return
+		const fault = await readCsv(piece)
+		if (fault !== null) stop(fault.place, fault.message)
 	}
 	try {
 		for await (const chunk of chunks(path, mostFileBytes, signal)) {
@@ -108,30 +101,27 @@ export async function readAddressFile(
 	return { digest, problems: atMost(problems) }
 }
 
-/** Reads the first record as a header if it is one, and the others as rows. */
+/** Reads the first record as a header if it is one, and the others as rows. `stop` reports what all lines have wrong. */
 function createRecordReader(
+	chainId: number | null,
 	report: Report,
-	readers: Readers,
+	stop: Report,
 	take: (row: AddressRow) => void,
 ): (record: CsvRecord) => void {
+	const readers = { address: (text: string) => readAddress(text, chainId), tags: createTagReader() }
 	let columns: readonly string[] | null = null
-	let isForeign = false
 	return (record) => {
-		if (isForeign) return
 		const { fields, placeOf } = record
 		const separator = foreignSeparator(fields)
 		if (separator !== null) {
-			// All lines have the same mistake, so it is reported once.
-			isForeign = true
 			const { line, column } = placeOf(0)
 			const place = { line, column: column + separator }
-			report(place, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
+			stop(place, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
 		} else if (columns === null && fields.some((text) => text.toLowerCase() === 'address')) {
 			columns = readHeader(record, report)
 		} else if (columns === null && fields.every(isForeignName)) {
-			isForeign = true
 			const names = 'where it names the columns, their names are address, label, tags'
-			report(placeOf(0), `no address in the first line: ${names}`)
+			stop(placeOf(0), `no address in the first line: ${names}`)
 		} else {
 			columns ??= columnNames
 			const row = readRow(record, columns, readers, report)
@@ -176,23 +166,26 @@ function readRow(
 		report(placeOf(columns.length), `the columns are ${columns.join(', ')}, and here is one more: ${advice}`)
 		return null
 	}
-	let isRight = true
-	const read = <Name extends Column>(column: Name): AddressRow[Name] | null => {
+	const read = <Value>(column: Column, reader: (text: string) => Value): Value | undefined => {
 		const index = columns.indexOf(column)
 		try {
-			return (readers[column] as Readers[Name])(fields[index] ?? '')
+			return reader(fields[index] ?? '')
 		} catch (error) {
 			if (!(error instanceof RangeError)) throw error
 			report(placeOf(fields[index] === undefined ? 0 : index), `\`${column}\` ${error.message}`)
-			isRight = false
-			return null
+			return undefined
 		}
 	}
-	const address = read('address')
-	const label = read('label')
-	const tags = read('tags')
-	if (!isRight || address === null || tags === null) return null
+	const address = read('address', readers.address)
+	const label = read('label', readLabel)
+	const tags = read('tags', readers.tags)
+	if (address === undefined || label === undefined || tags === undefined) return null
 	return { address, label, tags, place: placeOf(columns.indexOf('address')) }
+}
+
+function readAddress(text: string, chainId: number | null): Address {
+	if (text === '') throw new RangeError('is missing')
+	return parseAddress(text, chainId)
 }
 
 function readLabel(text: string): string | null {

@@ -8,27 +8,22 @@ export interface CsvRecord {
 	readonly placeOf: (index: number) => Place
 }
 
-export interface CsvReader {
-	/** Null: the end of the file. Rejects with a `CsvFault`, after which nothing more can be read. */
-	read(piece: Uint8Array | null): Promise<void>
-}
-
-/** Commas or quotes that cannot be read; the message says which. */
-export class CsvFault extends Error {
-	override readonly name = 'CsvFault'
+/** Why the rest of the file cannot be read. */
+export interface CsvFault {
 	readonly place: Place
-
-	constructor(message: string, place: Place) {
-		super(message)
-		this.place = place
-	}
+	readonly message: string
 }
 
 /** A longer record means that a quote is never closed, or that the file is no CSV. In bytes. */
 const LONGEST_BYTES = 65_536
 
-/** Calls `take` for each record. Lines that are empty or begin with # are none. */
-export function createCsvReader(take: (record: CsvRecord) => void): CsvReader {
+/**
+ * Returns what reads the pieces of a file (null: its end), and calls `take` for each record. Lines that are empty or
+ * begin with # are none. After a fault nothing more can be read.
+ */
+export function createCsvReader(
+	take: (record: CsvRecord) => void,
+): (piece: Uint8Array | null) => Promise<CsvFault | null> {
 	/** Line at which the text before the next record begins. */
 	let line = 1
 	const parser = parse({
@@ -50,16 +45,23 @@ export function createCsvReader(take: (record: CsvRecord) => void): CsvReader {
 			return null
 		},
 	})
-	const inWords = (error: unknown) => (error instanceof CsvError ? faultOf(error, line) : error)
-	// The call that failed rejects.
+	// The call that failed has the error too.
 	parser.on('error', () => undefined)
-	return {
-		read: (piece) =>
-			new Promise((resolve, reject) => {
-				const done = (error?: Error | null) => (error == null ? resolve() : reject(inWords(error)))
+	const decoder = new TextDecoder('utf-8', { fatal: true })
+	return async (piece) => {
+		try {
+			decoder.decode(piece ?? undefined, { stream: piece !== null })
+			await new Promise<void>((resolve, reject) => {
+				const done = (error?: Error | null) => (error == null ? resolve() : reject(error))
 				if (piece === null) parser.end(done)
 				else parser.write(piece, done)
-			}),
+			})
+			return null
+		} catch (error) {
+			if (error instanceof CsvError) return faultOf(error, line)
+			if (!(error instanceof TypeError && 'code' in error)) throw error
+			return { place: { line: 1, column: 1 }, message: 'the file is not text in UTF-8' }
+		}
 	}
 }
 
@@ -93,5 +95,5 @@ function faultOf({ code, index, raw }: CsvError, line: number): CsvFault {
 	const text = String(raw)
 	const tooLong = `this line has more than ${LONGEST_BYTES} characters`
 	const message = words[code] ?? (text.includes('"') ? neverClosed : tooLong)
-	return new CsvFault(message, placeIn(text, line, Number(index)))
+	return { place: placeIn(text, line, Number(index)), message }
 }

@@ -1,7 +1,9 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../../src/config/load.js'
+import { type AddressRow, readAddressFile } from '../../../../src/config/watchlists/addresses/addressFile.js'
 import { followWatchlists } from '../../../../src/config/watchlists/followWatchlists.js'
 import { watchFiles } from '../../../../src/config/watchlists/watchFiles.js'
 import { ConfigError } from '../../../../src/errors.js'
@@ -21,7 +23,7 @@ receivers:
 	})
 })
 
-function write(files: Readonly<Record<string, string>>): void {
+function write(files: Readonly<Record<string, string | Buffer>>): void {
 	for (const [name, content] of Object.entries(files)) {
 		const path = join(folder, name)
 		mkdirSync(dirname(path), { recursive: true })
@@ -153,7 +155,7 @@ describe('addresses_from', () => {
 		expect(addressFiles).toEqual([join(folder, 'x.csv')])
 	})
 
-	test.each<[string, string, readonly string[]]>([
+	test.each<[string, string | Buffer, readonly string[]]>([
 		[
 			'an address that is none',
 			`${one}\nTreasury,x`,
@@ -215,6 +217,42 @@ describe('addresses_from', () => {
 			['4:1: this address stands already in line 1; a watchlist names an address once'],
 		],
 		['a quote that is never closed', `${one},"x\n${two}`, ['1:44: this quote is never closed']],
+		[
+			'a quote that is never closed, and nothing after it',
+			`${one}\n${two},"c\nd\n`,
+			['2:44: this quote is never closed'],
+		],
+		[
+			'a quote that is closed much later',
+			`${one}\n${two},"${'x\n'.repeat(40_000)}"\n`,
+			['2:44: this quote is never closed'],
+		],
+		[
+			'a line without an end',
+			`${one}\n${two},${'x'.repeat(70_000)}`,
+			['2:44: this line has more than 65536 characters'],
+		],
+		[
+			'text after a closing quote',
+			`${one},"b"c\n${two}`,
+			['1:44: after a closing quote comes a comma or the end of the line'],
+		],
+		[
+			'a blank and text after a closing quote',
+			`${one},"b" c\n${two}`,
+			['1:44: after a closing quote comes a comma or the end of the line'],
+		],
+		[
+			'text after a closing quote two lines further',
+			`${one}\n${two},"b\nc\nd"e`,
+			['2:44: after a closing quote comes a comma or the end of the line'],
+		],
+		[
+			'a quote inside a text',
+			`${one},6" pipe,b`,
+			['1:44: a text with quotes in it stands in quotes, each of its own doubled'],
+		],
+		['bytes that are no UTF-8', Buffer.from([0x30, 0x78, 0xff]), ['1:1: the file is not text in UTF-8']],
 		['no address at all', 'address,label\n', ['1:1: the file holds no address']],
 		['nothing', '', ['1:1: the file holds no address']],
 	])('error: %s', async (_, csv, problems) => {
@@ -302,6 +340,91 @@ describe('addresses_from', () => {
 		expect(problems[201]).toBe(
 			'watchlists/x.csv:100:1: further problems of this file are listed when these are corrected',
 		)
+	})
+})
+
+describe('readAddressFile', () => {
+	/** Reads a file that comes in these pieces. Problems as `line:column: message`. */
+	async function read(...pieces: readonly Uint8Array[]) {
+		const rows: AddressRow[] = []
+		async function* chunks() {
+			yield* pieces
+		}
+		const { problems } = await readAddressFile('/x.csv', { cwd: '/', chunks }, (row) => rows.push(row))
+		return { rows, problems: problems.map(({ line, column, message }) => `${line}:${column}: ${message}`) }
+	}
+
+	test('a file as RFC 4180 says, in any pieces: each row is read, and the place of each field known', async () => {
+		const unit = fc.constantFrom('a', 'ß', ',', '"', '\n', '\r\n', ';', '#', ' ')
+		const text = fc.string({ unit, maxLength: 6 }).map((one) => one.trim())
+		const digits = fc.string({ unit: fc.constantFrom(...'0123456789abcdef'), minLength: 40, maxLength: 40 })
+		const written = (content: fc.Arbitrary<string>) =>
+			fc.record({ content, isQuoted: fc.boolean() }).map(({ content, isQuoted }) => ({
+				content,
+				written: isQuoted || /[",\r\n#]/.test(content) ? `"${content.replaceAll('"', '""')}"` : content,
+			}))
+		const address = written(digits.map((one) => `0x${one}`))
+		const record = fc.record({ address, label: written(text), tags: written(text) })
+		const names = ['address', 'label', 'tags'] as const
+		const form = fc.record({
+			columns: fc.shuffledSubarray([...names]).filter((columns) => columns.includes('address')),
+			newline: fc.constantFrom('\n', '\r\n'),
+			isEnded: fc.boolean(),
+			size: fc.integer({ min: 1, max: 40 }),
+		})
+		const between = fc.constantFrom('', '  ', '# a, "comment')
+		const cases = fc.array(fc.tuple(between, record), { minLength: 1, maxLength: 10 })
+		const property = fc.asyncProperty(cases, form, async (records, { columns, newline, isEnded, size }) => {
+			const lines: string[] = [columns.join(',')]
+			const rows: unknown[] = []
+			const problems: string[] = []
+			let line = 2
+			for (const [gap, fields] of records) {
+				if (gap !== '') line += 1
+				if (gap !== '') lines.push(gap)
+				let column = 1
+				const places = new Map<string, { line: number; column: number }>()
+				for (const name of columns) {
+					places.set(name, { line, column })
+					const parts = fields[name].written.split('\n')
+					if (parts.length > 1) column = 1
+					line += parts.length - 1
+					column += (parts.at(-1)?.length ?? 0) + 1
+				}
+				line += 1
+				lines.push(columns.map((name) => fields[name].written).join(','))
+				const label = columns.includes('label') ? fields.label.content : ''
+				const tags = columns.includes('tags') ? fields.tags.content.replaceAll(/\s/g, ';').split(';') : []
+				const at = places.get('label')
+				if (label.includes('\n'))
+					problems.push(`${at?.line}:${at?.column}: \`label\` must be one line without control characters`)
+				else
+					rows.push({
+						address: fields.address.content,
+						label: label === '' ? null : label,
+						tags: [...new Set(tags)].filter((tag) => tag !== ''),
+						place: places.get('address'),
+					})
+			}
+			const bytes = Buffer.from(lines.join(newline) + (isEnded ? newline : ''))
+			const pieces = Array.from({ length: Math.ceil(bytes.length / size) }, (_, index) =>
+				bytes.subarray(index * size, (index + 1) * size),
+			)
+			expect(await read(...pieces)).toEqual({ rows, problems })
+		})
+		await fc.assert(property, { numRuns: 500 })
+	})
+
+	test.each<[string, string, readonly (readonly [label: string | null, ...tags: string[]])[]]>([
+		['empty lines and comments are left out', `${one},a\n\n  \n# b,"c\n${one},d`, [['a'], ['d']]],
+		['blanks around a field are dropped', ` ${one} , b\t,"  c d " `, [['b', 'c', 'd']]],
+		['an empty field is none', `${one},,\n${one},,b`, [[null], [null, 'b']]],
+		['a # in quotes is no comment', `label,address\n"#a",${one}`, [['#a']]],
+		['a # in a text is no comment', `${one},a#b,c #d`, [['a#b', 'c', '#d']]],
+	])('%s', async (_, text, rows) => {
+		const found = await read(Buffer.from(text))
+		expect(found.problems).toEqual([])
+		expect(found.rows.map(({ label, tags }) => [label, ...tags])).toEqual(rows)
 	})
 })
 
