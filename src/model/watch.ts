@@ -66,8 +66,9 @@ export interface WatchChanges {
 	readonly removedWatches: readonly string[]
 }
 
+type WatchMap = ReadonlyMap<Address, readonly Watch[]>
 /** Watches of one network by address; each list is in the order of the watchlists. */
-export interface WatchIndex extends ReadonlyMap<Address, readonly Watch[]> {
+export interface WatchIndex extends Omit<WatchMap, 'entries' | 'forEach'> {
 	/** Lowest of each address (null: none is set), without making Watch objects. Absent: iterate the watches. */
 	fromBlocks?(): Iterable<readonly [address: Address, fromBlock: bigint | null]>
 	/** Distinct rules of its watches; duplicates are possible. Absent: iterate the watches. */

@@ -47,11 +47,6 @@ export function createWatchTable(seed: number): WatchTable {
 		return blocks.reduce<bigint | null>((lowest, one) => (lowest === null || one < lowest ? one : lowest), null)
 	}
 
-	function* entries(): MapIterator<[Address, readonly Watch[]]> {
-		for (const place of watchesOf.keys()) yield [addresses.at(place), numbersAt(place).map(at)]
-		return undefined
-	}
-
 	const index: WatchIndex = {
 		*fromBlocks() {
 			for (const place of watchesOf.keys()) yield [addresses.at(place), lowestFromBlock(place)]
@@ -66,15 +61,14 @@ export function createWatchTable(seed: number): WatchTable {
 			const place = addresses.indexOf(address)
 			return place === -1 ? undefined : numbersAt(place).map(at)
 		},
-		entries,
 		*values() {
-			for (const [, list] of entries()) yield list
+			for (const place of watchesOf.keys()) yield numbersAt(place).map(at)
 			return undefined
 		},
-		forEach(act) {
-			for (const [address, list] of entries()) act(list, address, index as Map<Address, readonly Watch[]>)
+		*[Symbol.iterator]() {
+			for (const place of watchesOf.keys()) yield [addresses.at(place), numbersAt(place).map(at)]
+			return undefined
 		},
-		[Symbol.iterator]: entries,
 	}
 
 	return {

@@ -41,9 +41,6 @@ describe('a watch table', () => {
 				expect([...index]).toEqual([...model])
 				expect([...index.keys()]).toEqual([...model.keys()])
 				expect([...index.values()]).toEqual([...model.values()])
-				const each: unknown[] = []
-				index.forEach((list, address) => void each.push([address, list]))
-				expect(each).toEqual([...model])
 				for (const [address, list] of model) {
 					expect(index.get(address)).toEqual(list)
 				}
