@@ -29,6 +29,7 @@ const fewWatches = 10
  */
 export function describeConfig(config: Config, cwd: string, { all = false }: DescribeOptions = {}): readonly string[] {
 	const networks = new Map(config.networks.map((network) => [network.name, network]))
+	const arbitrum = config.networks.filter(({ chainId }) => isArbitrum(chainId)).map(({ name }) => name)
 	return [
 		`${shown(config.path, cwd)}; state in ${statePlaceInWords(config.statePlace, cwd)}; ${httpInWords(config.http)}`,
 		'',
@@ -43,25 +44,14 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 		'',
 		'Not reported as events: deposits that a layer 2 mints. Where books are kept, ' +
 			'balance changes without a reported movement come as unexplained.',
-		...arbitrumInWords(config.networks),
+		...(arbitrum.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${arbitrum.join(', ')}).`]),
 		'',
 		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ` +
 			`${count(config.receivers, 'receiver')}`,
 	]
 }
 
-function arbitrumInWords(networks: readonly NetworkSettings[]): readonly string[] {
-	const names = networks.filter(({ chainId }) => isArbitrum(chainId)).map(({ name }) => name)
-	return names.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${names.join(', ')}).`]
-}
-
-/** The number of watched addresses on a network. */
-function watchedOn({ watches }: Config, { name }: NetworkSettings): number {
-	return watches.networks.get(name)?.index.size ?? 0
-}
-
-function networkInWords(network: NetworkSettings, config: Config): string[] {
-	const areTokensAsked = reportsTokens(config, network)
+function networkInWords(network: NetworkSettings, { watches }: Config): string[] {
 	const { name, chainId, rpc, ws, schedule, source, confirmations, settle, isPrivate, requestsPerSecond } = network
 	const method = source === 'auto' ? (isPrivate ? ', for whole blocks only' : '') : `, by ${source}`
 	const rate = requestsPerSecond === null ? '' : `, at most ${requestsPerSecond} requests a second each`
@@ -72,15 +62,17 @@ function networkInWords(network: NetworkSettings, config: Config): string[] {
 			: confirmations === 0
 				? 'up to the newest block'
 				: `up to ${blocks(confirmations)} behind the newest`
-	const proved = contractsInWords(config.watches.rules, network)
+	const proved = contractsInWords(watches.rules, network)
+	const ownRules = watches.rules.filter((rules) => rules.network === name)
+	const areTokensAsked = asksForTokens(ownRules, network.tokens ?? noTokens)
 	const again = settle === 'finalized' ? 'once it is finalized' : `${blocks(settle)} later`
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
-		`    ${booksInWords(network, watchedOn(config, network))}`,
+		`    ${booksInWords(network, watches.networks.get(name)?.index.size ?? 0)}`,
 		`    ${knownTokensInWords(network)}`,
 		...(proved === null ? [] : [`    contracts: ${proved}`]),
-		...(areTokensAsked ? [`    logs of tokens: ${logsInWords(network)}`] : []),
+		...(areTokensAsked ? [`    logs of tokens: ${logProofInWords({ isPrivate, endpoints: rpc.length })}`] : []),
 	]
 }
 
@@ -98,18 +90,6 @@ function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched
 	return `keeps no books${isTooMuch ? `, for ${tooManyInWords}` : ''}: that nothing was missed is not proved`
 }
 
-/** Whether any watch on the network asks for tokens. */
-function reportsTokens({ watches }: Config, { name, tokens = noTokens }: NetworkSettings): boolean {
-	return asksForTokens(
-		watches.rules.filter(({ network }) => network === name),
-		tokens,
-	)
-}
-
-function logsInWords({ rpc, isPrivate }: NetworkSettings): string {
-	return logProofInWords({ isPrivate, endpoints: rpc.length })
-}
-
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
 	if (tokens.size === 0) return 'names no tokens: only watches that set `tokens` report any'
 	const names = [...tokens.values()].slice(0, 8).map(({ symbol, decimals, minAmountRaw }) => {
@@ -119,15 +99,12 @@ function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
 	return `knows ${tokens.size === 1 ? '1 token' : `${tokens.size} tokens`}: ${names.join(', ')}${more}`
 }
 
+/** Each part after its place begins with a semicolon. */
 function receiverInWords(receiver: ReceiverSettings): string {
-	return `${receiver.name}: ${placeInWords(receiver)}${receiverOptionsInWords(receiver)}`
-}
-
-/** Its digest and its fallback; each part begins with a semicolon. */
-function receiverOptionsInWords({ digest, fallback }: ReceiverSettings): string {
-	const most = digest === null ? '' : `past ${digest.max} alerts in ${writeDuration(digest.everyMs)}`
-	const storm = digest === null ? '' : `; ${most} the rest as one message`
-	return `${storm}${fallback === null ? '' : `; ${fallback} is notified when it fails`}`
+	const { name, digest, fallback } = receiver
+	const storm =
+		digest === null ? '' : `; past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message`
+	return `${name}: ${placeInWords(receiver)}${storm}${fallback === null ? '' : `; ${fallback} is notified when it fails`}`
 }
 
 function placeInWords(receiver: ReceiverSettings): string {
