@@ -15,7 +15,7 @@ import {
 import type { Problem } from '../../errors.js'
 import { mostProblems, shownKey } from '../words.js'
 import { yamlFault } from './yamlFault.js'
-import { blankSlip } from './yamlSlips.js'
+import { blankSlip, type Slip } from './yamlSlips.js'
 
 /** A YAML file as plain data: every scalar is a string, an empty one is null. */
 export interface YamlFile {
@@ -46,7 +46,7 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 		const { line, col } = lines.linePos(offset)
 		return { line: Math.max(line, 1), column: Math.max(col, 1) }
 	}
-	const problemAt = ({ offset, message }: Found): Problem => ({ file, ...place(offset), message })
+	const problemAt = ({ offset, message }: Slip): Problem => ({ file, ...place(offset), message })
 
 	const form = { schema: 'failsafe', customTags: withNull, stringKeys: true, lineCounter: lines } as const
 	// The parser's own search for duplicate keys takes quadratic time.
@@ -69,11 +69,6 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 		if (!(error instanceof ReferenceError)) throw error
 		return { problems: [problemAt(aliasFault(document))] }
 	}
-}
-
-interface Found {
-	readonly offset: number
-	readonly message: string
 }
 
 /** Reads an empty scalar, `~` and `null` as null. No other word has a special meaning. */
@@ -104,8 +99,8 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, YAMLMap['items'][number]> {
 }
 
 /** Duplicate keys, or too many aliases. */
-function refusedIn(document: Document): readonly Found[] {
-	const found: Found[] = []
+function refusedIn(document: Document): readonly Slip[] {
+	const found: Slip[] = []
 	let aliases = 0
 	visit(document, {
 		Alias(_, alias) {
@@ -155,8 +150,8 @@ function start(node: unknown): number | undefined {
 }
 
 /** Where the alias stands that cannot be resolved, and why. */
-function aliasFault(document: Document): Found {
-	let fault: Found = { offset: 0, message: 'the aliases (*name) of this file unfold into too much' }
+function aliasFault(document: Document): Slip {
+	let fault: Slip = { offset: 0, message: 'the aliases (*name) of this file unfold into too much' }
 	visit(document, {
 		Alias(_, alias) {
 			if (alias.resolve(document) !== undefined) return

@@ -1,64 +1,53 @@
-import { type Document, visit, type YAMLError } from 'yaml'
+import { type Document, type ErrorCode, visit, type YAMLError } from 'yaml'
 import { quoted } from '../../base/text/quoted.js'
-import { deeperKey, missingSpace } from './yamlSlips.js'
+import { deeperKey, missingSpace, type Slip } from './yamlSlips.js'
 
-export interface YamlFault {
-	readonly offset: number
-	readonly message: string
+export interface YamlFault extends Slip {
 	/** A typing mistake, which may cause further parser errors below it. */
 	readonly isSlip: boolean
+}
+
+/** Errors that have one cause. */
+const causes: Partial<Record<ErrorCode, string>> = {
+	TAB_AS_INDENT: 'a tab stands here; YAML is indented with spaces only',
+	RESOURCE_EXHAUSTION: 'maps and lists are nested too deep here',
+	MULTIPLE_DOCS: 'a second document begins here; one file holds one: drop the line `---`',
+	BAD_DQ_ESCAPE: 'what follows this \\ is not understood; between " a backslash is written twice',
+	BAD_DIRECTIVE: 'a line that begins with % is not understood here; a text that begins with % is quoted',
 }
 
 /**
  * Explains a parser error in plain words. It repeats at most a key or a tag of the file, since a value may be a secret.
  */
-export function yamlFault({ code, message, pos }: YAMLError, text: string, document: Document): YamlFault {
-	const [offset] = pos
+export function yamlFault({ code, message, pos: [offset] }: YAMLError, text: string, document: Document): YamlFault {
+	const isSlip = code !== 'TAG_RESOLVE_FAILED' && code !== 'MULTIPLE_DOCS'
+	const fault = (words: string, at = offset): YamlFault => ({ offset: at, message: words, isSlip })
+	const cause = causes[code]
+	if (cause !== undefined) return fault(cause)
 	const rest = text.slice(offset, offset + 200)
-	const fault = (words: string, at = offset): YamlFault => ({ offset: at, message: words, isSlip: true })
 	if (code === 'TAG_RESOLVE_FAILED') {
 		const tag = /^!{1,2}[a-z]{1,12}(?=\s|$)/.exec(rest)?.[0]
 		const drop = tag === undefined ? 'a text that begins with ! is quoted' : `drop ${quoted(tag)}`
-		return { offset, message: `tags are not understood here: ${drop}`, isSlip: false }
+		return fault(`tags are not understood here: ${drop}`)
 	}
-	if (code === 'TAB_AS_INDENT') return fault('a tab stands here; YAML is indented with spaces only')
 	if (/^Missing closing ["']/.test(message)) return fault('this quote is never closed', startOfText(document, offset))
 	if (text[offset - 1] === '$' && rest.startsWith('{'))
 		return fault(`inside brackets a variable is quoted: ["\${NAME}"]`)
 	// `schedule: */12 * * * * *` without quotes.
-	if (lineBefore(text, offset).match(/:\s+\*\S*\s*$/) || rest.startsWith('*'))
+	const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
+	if (/:\s+\*\S*\s*$/.test(line) || rest.startsWith('*'))
 		return fault('a text that begins with * is quoted: "*/12 * * * * *"')
-	const spaceless = missingSpace(text, offset)
-	if (spaceless !== null) return fault(spaceless.message, spaceless.offset)
-	const misfit = 'the indentation of this line does not fit the lines before it'
-	if (message.startsWith('Sequence item without')) return fault(misfit)
-	switch (code) {
-		case 'RESOURCE_EXHAUSTION':
-			return fault('maps and lists are nested too deep here')
-		case 'MULTIPLE_DOCS':
-			return {
-				offset,
-				message: 'a second document begins here; one file holds one: drop the line `---`',
-				isSlip: false,
-			}
-		case 'BLOCK_AS_IMPLICIT_KEY': {
-			const deeper = deeperKey(text, offset)
-			if (deeper !== null) return fault(deeper.message, deeper.offset)
-			return fault('a colon and a space stand in this text: quote it, or correct the indentation of this line')
-		}
-		case 'BAD_INDENT':
-		case 'MULTILINE_IMPLICIT_KEY':
-			if (/flow/i.test(message)) return fault('a [ or { before this is not closed')
-			return fault(misfit)
-		case 'BAD_SCALAR_START':
-			return fault(`a text that begins with ${rest[0]} is quoted`)
-		case 'BAD_DQ_ESCAPE':
-			return fault('what follows this \\ is not understood; between " a backslash is written twice')
-		case 'BAD_DIRECTIVE':
-			return fault('a line that begins with % is not understood here; a text that begins with % is quoted')
-		default:
-			return fault(`this is not YAML: ${plain(message)}`)
-	}
+	const slip = missingSpace(text, offset) ?? (code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperKey(text, offset) : null)
+	if (slip !== null) return fault(slip.message, slip.offset)
+	if (code === 'BLOCK_AS_IMPLICIT_KEY')
+		return fault('a colon and a space stand in this text: quote it, or correct the indentation of this line')
+	if (code === 'BAD_SCALAR_START') return fault(`a text that begins with ${rest[0]} is quoted`)
+	const isIndent = code === 'BAD_INDENT' || code === 'MULTILINE_IMPLICIT_KEY'
+	if (isIndent && /flow/i.test(message)) return fault('a [ or { before this is not closed')
+	if (isIndent || message.startsWith('Sequence item without'))
+		return fault('the indentation of this line does not fit the lines before it')
+	// The text after the parser's first colon quotes the file.
+	return fault(`this is not YAML: ${message.replace(/(?<=\S): .*$/s, '')}`)
 }
 
 /** Offset at which the scalar begins that ends at `end`; `end` when there is none. */
@@ -70,13 +59,4 @@ function startOfText(document: Document, end: number): number {
 		},
 	})
 	return found
-}
-
-function lineBefore(text: string, offset: number): string {
-	return text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
-}
-
-/** The parser's message up to its first colon; the text after the colon quotes the file. */
-function plain(message: string): string {
-	return message.replace(/(?<=\S): .*$/s, '')
 }
