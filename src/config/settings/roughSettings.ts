@@ -2,10 +2,9 @@ import { z } from 'zod'
 import { quoted } from '../../base/text/quoted.js'
 import type { Problem } from '../../errors.js'
 import type { Coin, Names } from '../names.js'
-import { readChainId, readName, readWholeNumber } from '../values.js'
-import { suggestion, text } from '../words.js'
+import { suggestion } from '../words.js'
 import type { Source } from '../yaml/sourceFile.js'
-import { settingsSchema, watchlistsSchema } from './settingsSchema.js'
+import { networkKeys, settingsSchema, watchlistsSchema } from './settingsSchema.js'
 
 const word = z.string().nullable().catch(null)
 const entries = z.array(z.looseObject({ name: word, fallback: word }).catch({ name: null, fallback: null })).catch([])
@@ -27,15 +26,13 @@ export const roughSchema = z
 export type RoughSettings = z.output<typeof roughSchema>
 type Entries = RoughSettings['networks']
 
+const { name: nameSchema, decimals, symbol, chain_id } = networkKeys.shape
 const coinSchema = z
-	.looseObject({
-		decimals: text((value) => readWholeNumber(value, 77)).default(18),
-		symbol: z.string().default('ETH'),
-		chain_id: text(readChainId).nullable().catch(null),
-	})
-	.transform(({ decimals, symbol, chain_id: chainId }): Coin => ({ decimals, symbol, chainId, tokens: null }))
+	.looseObject({ decimals, symbol, chain_id: chain_id.nullable().catch(null) })
+	.transform((coin): Coin => ({ decimals: coin.decimals, symbol: coin.symbol, chainId: coin.chain_id, tokens: null }))
 	.nullable()
 	.catch(null)
+const namesSchema = z.array(nameSchema).min(1)
 
 /** The names, each list of them null where it is empty or one entry has no valid name. */
 export function roughNames({ networks, receivers }: RoughSettings): Names {
@@ -47,12 +44,7 @@ export function roughNames({ networks, receivers }: RoughSettings): Names {
 }
 
 function validNames(list: Entries): readonly string[] | null {
-	return (
-		z
-			.array(text(readName))
-			.min(1)
-			.safeParse(list.map(({ name }) => name)).data ?? null
-	)
+	return namesSchema.safeParse(list.map(({ name }) => name)).data ?? null
 }
 
 /** Problems between entries: a name that stands twice, a fallback that is none. */

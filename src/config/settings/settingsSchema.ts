@@ -53,7 +53,8 @@ function isTooSlow({ schedule, stall_after, ws }: PollTiming & { readonly ws: re
 	return longestGapMs(schedule) >= stallMs
 }
 
-const network = section({
+/** The keys of one network, each by itself. */
+export const networkKeys = section({
 	name: text(readName).meta({
 		description: 'Name in watchlists, alerts and metrics, such as ethereum. A network that is renamed starts anew.',
 	}),
@@ -142,6 +143,8 @@ const network = section({
 		description: 'Base URL of a block explorer, such as https://etherscan.io, for links in alerts. Default: none.',
 	}),
 })
+
+const network = networkKeys
 	.superRefine((timing, context) => {
 		if (!isTooSlow(timing)) return
 		const { schedule, stall_after } = timing
