@@ -183,7 +183,8 @@ export function watchlistSchemas(names: Names, coin: Coin | null) {
 		...options,
 	}).meta({ id: 'addresses', description: 'All addresses of a file with the same options.' })
 
-	const head = {
+	/** A watchlist without its watches, each of which is checked by itself. */
+	const file = section({
 		network: nameOf('network', names.networks?.keys() ?? null).meta({
 			description: 'Name of a network in tracewatch.yaml.',
 		}),
@@ -197,24 +198,21 @@ export function watchlistSchemas(names: Names, coin: Coin | null) {
 		receivers: options.receivers.meta({
 			description: 'Who is notified, for every watch that names none. Default: none.',
 		}),
-	}
-
-	const whole = section({
-		...head,
-		watches: z
-			.array(z.union([watch, entry]))
-			.min(1)
-			.optional()
-			.meta({ description: 'The addresses. Default: none, with addresses_from.' }),
-	}).meta({
-		title: 'Watchlist of tracewatch',
-		description:
-			'Addresses of one network and who is notified of them. ' +
-			'Options beside the watches hold for each of them that has none of its own.',
-		anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
+		watches: z.array(z.unknown()).min(1).optional(),
 	})
 
-	/** A watchlist without its watches, each of which is checked by itself. */
-	const file = section({ ...head, watches: z.array(z.unknown()).min(1).optional() })
+	const watches = z
+		.array(z.union([watch, entry]))
+		.min(1)
+		.optional()
+	const whole = file
+		.extend({ watches: watches.meta({ description: 'The addresses. Default: none, with addresses_from.' }) })
+		.meta({
+			title: 'Watchlist of tracewatch',
+			description:
+				'Addresses of one network and who is notified of them. ' +
+				'Options beside the watches hold for each of them that has none of its own.',
+			anyOf: [{ required: ['watches'] }, { required: ['addresses_from'] }],
+		})
 	return { file, watch, entry, whole }
 }
