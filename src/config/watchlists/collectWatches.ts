@@ -1,6 +1,5 @@
 import { deepFreeze } from '../../base/deepFreeze.js'
 import type { Problem } from '../../errors.js'
-import type { Address } from '../../model/glossary.js'
 import type { Watch, WatchRules } from '../../model/watch.js'
 import { mostProblems } from '../words.js'
 import type { Source } from '../yaml/sourceFile.js'
@@ -8,53 +7,41 @@ import type { AddressRow } from './addresses/addressFile.js'
 import type { WatchTable } from './table/watchTable.js'
 import { type Options, withTags } from './watchOptions.js'
 
-export interface CollectOptions {
-	readonly network: string
-	/** Name of the file, without its folder. */
-	readonly watchlist: string
-	readonly source: Source
-	/** The table that the watches are added to. Watches in it before are those of other watchlists. */
-	readonly table: WatchTable
-	/** Duplicate addresses are reported here. */
-	readonly problems: Problem[]
-}
-
 /**
- * Collects the watches of one watchlist, from its own list and from its address files, and reports addresses that occur
- * twice in it.
+ * Collects the watches of one watchlist, from its own list and from its address files. An address that occurs twice in
+ * it is added to `problems`. Watches in `table` before are those of other watchlists.
  */
-export function collectWatches({ network, watchlist, source, table, problems }: CollectOptions) {
+export function collectWatches(
+	source: Source,
+	table: WatchTable,
+	problems: Problem[],
+	{ network, watchlist }: Pick<WatchRules, 'network' | 'watchlist'>,
+) {
 	const start = table.length
-	/** For each watch from `start` on: its index in the list, or its line in an address file. */
+	/** For each watch from `start` on. */
 	const places: number[] = []
 	/** The sources of consecutive watches, in order. `file` null: the list of the watchlist. */
 	const stretches: { readonly from: number; readonly file: string | null }[] = []
-	const files = new Set<string>()
 	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
 
 	/** Returns the same object for the same options and tags. */
 	function rulesOf(options: Options, tags: readonly string[]): WatchRules {
 		const byTags = rules.get(options) ?? new Map<readonly string[], WatchRules>()
 		rules.set(options, byTags)
-		const before = byTags.get(tags)
-		if (before !== undefined) return before
-		const made: WatchRules = deepFreeze({ network, ...options, tags: withTags(options.tags, tags), watchlist })
-		byTags.set(tags, made)
-		return made
+		const own = byTags.get(tags) ?? deepFreeze({ network, ...options, tags: withTags(options.tags, tags), watchlist })
+		byTags.set(tags, own)
+		return own
 	}
 
 	function begin(file: string | null): void {
 		if (stretches.at(-1)?.file !== file) stretches.push({ from: table.length, file })
 	}
 
-	/**
-	 * Adds the watch and returns null; when the address is in this watchlist already, adds nothing and returns a message.
-	 */
-	function add(address: Address, label: string | null, own: WatchRules, place: number): string | null {
-		const before = table.addOnceSince(start, address, label, own)
-		if (before !== -1) return `this address stands already ${placeOf(before)}; a watchlist names an address once`
-		places.push(place)
-		return null
+	/** `place`: its index in the list, or its line in an address file. */
+	function add(watch: Found, own: WatchRules, place: number, problem: (message: string) => Problem): void {
+		const before = table.addOnceSince(start, watch.address, watch.label, own)
+		if (before === -1) places.push(place)
+		else problems.push(problem(`this address stands already ${placeOf(before)}; a watchlist names an address once`))
 	}
 
 	function placeOf(before: number): string {
@@ -66,23 +53,21 @@ export function collectWatches({ network, watchlist, source, table, problems }: 
 	}
 
 	return {
-		hasFile: (path: string) => files.has(path),
-		addEntry(index: number, { address, label }: Pick<Watch, 'address' | 'label'>, options: Options): void {
+		addEntry(index: number, watch: Found, options: Options): void {
 			begin(null)
-			const fault = add(address, label, rulesOf(options, noTags), index)
-			if (fault !== null) problems.push(source.problem(['watches', index, 'address'], fault))
+			const problem = (message: string) => source.problem(['watches', index, 'address'], message)
+			add(watch, rulesOf(options, noTags), index, problem)
 		},
 		/** Returns what takes the rows of the file, which messages name by `file`. */
-		beginFile(path: string, file: string, options: Options): (row: AddressRow) => void {
-			files.add(path)
+		beginFile(file: string, options: Options): (row: AddressRow) => void {
 			begin(file)
-			return ({ address, label, tags, place }) => {
+			return (row) => {
 				if (problems.length >= mostProblems) return
-				const fault = add(address, label, rulesOf(options, tags), place.line)
-				if (fault !== null) problems.push({ file, ...place, message: fault })
+				add(row, rulesOf(options, row.tags), row.place.line, (message) => ({ file, ...row.place, message }))
 			}
 		},
 	}
 }
 
+type Found = Pick<Watch, 'address' | 'label'>
 const noTags: readonly string[] = Object.freeze([])

@@ -54,21 +54,18 @@ export async function readWatchlist(
 	const head = read(schemas.file, [], usual)
 	const shared = head?.options ?? usual
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
-	const table = gathered.begin(network ?? '', basename(path))
-	const collected = collectWatches({
-		network: network ?? '',
-		watchlist: basename(path),
-		source,
-		table,
-		problems,
-	})
+	const owner = { network: network ?? '', watchlist: basename(path) }
+	const table = gathered.begin(owner.network, owner.watchlist)
+	const collected = collectWatches(source, table, problems, owner)
+	const addressFiles = new Set<string>()
 
 	const addFiles = async (names: readonly string[], at: readonly PropertyKey[], options: Options) => {
 		for (const [index, name] of names.entries()) {
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
-			if (collected.hasFile(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await readAddresses(file, coin?.chainId ?? null, collected.beginFile(file, shown(file), options))
+			if (addressFiles.has(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
+			else await readAddresses(file, coin?.chainId ?? null, collected.beginFile(shown(file), options))
+			addressFiles.add(file)
 		}
 	}
 	const noReceiver = (at: readonly PropertyKey[]) => {
