@@ -38,13 +38,6 @@ export async function* readChunks(path: string, mostBytes: number, signal?: Abor
 	}
 }
 
-/** Reads the whole file; throws as `readChunks` does. */
-export async function readFileWhole(path: string, mostBytes: number, reading: Reading = {}): Promise<Uint8Array> {
-	const chunks: Uint8Array[] = []
-	for await (const chunk of (reading.chunks ?? readChunks)(path, mostBytes, reading.signal)) chunks.push(chunk)
-	return Buffer.concat(chunks)
-}
-
 export interface Reading {
 	readonly signal?: AbortSignal | undefined
 	/** Gives the bytes of a path. Default: from the disk. */

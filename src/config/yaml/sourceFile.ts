@@ -5,7 +5,7 @@ import type { z } from 'zod'
 import { codeOf, systemWords } from '../../base/systemError.js'
 import type { Problem } from '../../errors.js'
 import { inWords, messageOf, mostProblems } from '../words.js'
-import { type Reading, readFileWhole } from './openFile.js'
+import { type Reading, readChunks } from './openFile.js'
 import { parseYaml, type YamlFile } from './yaml.js'
 
 /** A parsed file. `problem` reports a problem at the place of the value with this path. */
@@ -26,20 +26,21 @@ const forMore = 'many addresses belong in a CSV file, which `addresses_from` of 
 export async function readSource(
 	path: string,
 	cwd: string,
-	reading: Reading = {},
+	{ signal, chunks = readChunks }: Reading = {},
 ): Promise<Source | { readonly bytes: Uint8Array | null; readonly problems: readonly Problem[] }> {
 	const file = shown(path, cwd)
 	const fail = (bytes: Uint8Array | null, message: string) => {
 		return { bytes, problems: [{ file, line: 1, column: 1, message }] }
 	}
-	let bytes: Uint8Array
+	const read: Uint8Array[] = []
 	try {
-		bytes = await readFileWhole(path, mostBytes, reading)
+		for await (const chunk of chunks(path, mostBytes, signal)) read.push(chunk)
 	} catch (error) {
-		reading.signal?.throwIfAborted()
+		signal?.throwIfAborted()
 		const hint = error instanceof RangeError && error.message.includes('larger') ? `; ${forMore}` : ''
 		return fail(null, `the file cannot be read: ${reason(error)}${hint}`)
 	}
+	const bytes = Buffer.concat(read)
 	let text: string
 	try {
 		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
