@@ -81,20 +81,17 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 	const { settings, source, problems, openSecrets = [], watchlists: place, names } = settingsRead
 	if (settings !== null) onSecrets?.(settings.secrets)
 	const read = place === null ? null : await readWatchlists(place, names, cwd)
-	if (settings !== null && place !== null && read?.watches === null && lastGood !== undefined) {
-		const watches = await readCopies(() => lastGood(settings), place, names, cwd)
-		if (watches !== null) {
-			const { files, addressFiles, contents, revision } = read
-			const wrong = { watchlistFiles: files, addressFiles, contents, revision, refused: read.problems }
-			return deepFreeze({ ...settings, watches, ...wrong, warnings: [] })
-		}
-	}
-	if (settings === null || source === null || read === null || read.watches === null) {
+	if (settings === null || source === null || place === null || read === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
-	const { watches, files, addressFiles, contents, revision } = read
-	const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
-	return deepFreeze({ ...settings, watches, watchlistFiles: files, addressFiles, contents, revision, warnings })
+	const { watches, problems: refused, files: watchlistFiles, ...others } = read
+	if (watches !== null) {
+		const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
+		return deepFreeze({ ...settings, watches, watchlistFiles, ...others, warnings })
+	}
+	const copies = lastGood === undefined ? null : await readCopies(() => lastGood(settings), place, names, cwd)
+	if (copies === null) throw new ConfigError(refused)
+	return deepFreeze({ ...settings, watches: copies, watchlistFiles, ...others, refused, warnings: [] })
 }
 
 /** Null also where the copies are damaged, cannot be read, or do not fit the settings any more. */
