@@ -43,14 +43,19 @@ export function stallAfterMs({ schedule, confirmations, stall_after: written }: 
 }
 
 /**
- * Whether polls are further apart than the stall limit, as when five fields were written where six were meant.
- * WebSocket heads start polls too, so networks with `ws` pass.
+ * Polls that are further apart than the stall limit, as when five fields were written where six were meant. WebSocket
+ * heads start polls too, so networks with `ws` pass. Null: no fault.
  */
-function isTooSlow({ schedule, stall_after, ws }: PollTiming & { readonly ws: readonly string[] }): boolean {
-	if (ws.length > 0 || stall_after === null) return false
+function scheduleFault({ schedule, stall_after, ws }: PollTiming & { readonly ws: readonly string[] }): string | null {
 	const isFiveFields = schedule.trim().split(/\s+/).length === 5
-	const stallMs = stall_after ?? (isFiveFields ? 10 * 60_000 : Number.POSITIVE_INFINITY)
-	return longestGapMs(schedule) >= stallMs
+	const stallMs = stall_after === undefined && isFiveFields ? 10 * 60_000 : stall_after
+	const gapMs = longestGapMs(schedule)
+	if (ws.length > 0 || stallMs == null || gapMs < stallMs) return null
+	return (
+		`polls ${stepsInWords(schedule) ?? `with gaps of ${writeDuration(gapMs)}`}, and after ` +
+		`${writeDuration(stallMs)} without a block (\`stall_after\`) that would be reported as a stall; ` +
+		'six fields begin with seconds, such as "*/12 * * * * *"'
+	)
 }
 
 /** The keys of one network, each by itself. */
@@ -145,20 +150,12 @@ export const networkKeys = section({
 })
 
 const network = networkKeys
-	.superRefine((timing, context) => {
-		if (!isTooSlow(timing)) return
-		const { schedule, stall_after } = timing
-		const stallMs = stall_after ?? 10 * 60_000
-		const words = stepsInWords(schedule) ?? `with gaps of ${writeDuration(longestGapMs(schedule))}`
-		const message =
-			`polls ${words}, and after ${writeDuration(stallMs)} without a block (\`stall_after\`) ` +
-			'that would be reported as a stall; six fields begin with seconds, such as "*/12 * * * * *"'
-		context.addIssue({ code: 'custom', path: ['schedule'], message })
-	})
-	.superRefine(({ private: isPrivate, source }, context) => {
-		if (!isPrivate || source !== 'trace_filter') return
-		const message = 'names the watched addresses to the provider: with `private` write trace_block, or drop it'
-		context.addIssue({ code: 'custom', path: ['source'], message })
+	.superRefine((written, context) => {
+		const fault = (key: string, message: string) => context.addIssue({ code: 'custom', path: [key], message })
+		const slow = scheduleFault(written)
+		if (slow !== null) fault('schedule', slow)
+		if (written.private && written.source === 'trace_filter')
+			fault('source', 'names the watched addresses to the provider: with `private` write trace_block, or drop it')
 	})
 	.transform((written, context) => {
 		const { chain_id, stall_after, requests_per_second, private: isPrivate, proof, tokens: _, ...network } = written
