@@ -57,12 +57,10 @@ export async function readWatchlists(
 	cwd: string,
 	reading: Reading = {},
 ): Promise<WatchlistsRead> {
-	const none = { watches: null, files: [], addressFiles: [], contents: [] }
-	const fail = (message: string) => ({
-		...none,
-		revision: revisionOf([]),
-		problems: [{ ...place.named, message }],
-	})
+	const fail = (message: string) => {
+		const none = { watches: null, files: [], addressFiles: [], contents: [], revision: revisionOf([]) }
+		return { ...none, problems: [{ ...place.named, message }] }
+	}
 	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
 	let files: readonly string[]
 	try {

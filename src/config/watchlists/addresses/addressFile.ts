@@ -38,10 +38,6 @@ export interface AddressReading extends Reading {
 
 const columnNames = ['address', 'label', 'tags'] as const
 type Column = (typeof columnNames)[number]
-interface Readers {
-	readonly address: (text: string) => Address
-	readonly tags: (text: string) => readonly string[]
-}
 type Report = (place: Place, message: string) => void
 
 /** The parser works through a piece at once, while nothing else happens. */
@@ -108,8 +104,32 @@ function createRecordReader(
 	stop: Report,
 	take: (row: AddressRow) => void,
 ): (record: CsvRecord) => void {
-	const readers = { address: (text: string) => readAddress(text, chainId), tags: createTagReader() }
+	const readTags = createTagReader()
 	let columns: readonly string[] | null = null
+
+	function readRow({ fields, placeOf }: CsvRecord, names: readonly string[]): void {
+		if (fields.length > names.length) {
+			const advice = 'take it out, or quote a label with a comma'
+			report(placeOf(names.length), `the columns are ${names.join(', ')}, and here is one more: ${advice}`)
+			return
+		}
+		const read = <Value>(column: Column, reader: (text: string) => Value): Value | undefined => {
+			const index = names.indexOf(column)
+			try {
+				return reader(fields[index] ?? '')
+			} catch (error) {
+				if (!(error instanceof RangeError)) throw error
+				report(placeOf(fields[index] === undefined ? 0 : index), `\`${column}\` ${error.message}`)
+				return undefined
+			}
+		}
+		const address = read('address', (text) => readAddress(text, chainId))
+		const label = read('label', readLabel)
+		const tags = read('tags', readTags)
+		if (address !== undefined && label !== undefined && tags !== undefined)
+			take({ address, label, tags, place: placeOf(names.indexOf('address')) })
+	}
+
 	return (record) => {
 		const { fields, placeOf } = record
 		const separator = foreignSeparator(fields)
@@ -124,8 +144,7 @@ function createRecordReader(
 			stop(placeOf(0), `no address in the first line: ${names}`)
 		} else {
 			columns ??= columnNames
-			const row = readRow(record, columns, readers, report)
-			if (row !== null) take(row)
+			readRow(record, columns)
 		}
 	}
 }
@@ -152,35 +171,6 @@ function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly st
 		} else if (columns.indexOf(name) !== index) report(placeOf(index), `the column ${key} stands twice`)
 	}
 	return columns
-}
-
-/** Null when the row has a problem; it was reported through `report`. */
-function readRow(
-	{ fields, placeOf }: CsvRecord,
-	columns: readonly string[],
-	readers: Readers,
-	report: Report,
-): AddressRow | null {
-	if (fields.length > columns.length) {
-		const advice = 'take it out, or quote a label with a comma'
-		report(placeOf(columns.length), `the columns are ${columns.join(', ')}, and here is one more: ${advice}`)
-		return null
-	}
-	const read = <Value>(column: Column, reader: (text: string) => Value): Value | undefined => {
-		const index = columns.indexOf(column)
-		try {
-			return reader(fields[index] ?? '')
-		} catch (error) {
-			if (!(error instanceof RangeError)) throw error
-			report(placeOf(fields[index] === undefined ? 0 : index), `\`${column}\` ${error.message}`)
-			return undefined
-		}
-	}
-	const address = read('address', readers.address)
-	const label = read('label', readLabel)
-	const tags = read('tags', readers.tags)
-	if (address === undefined || label === undefined || tags === undefined) return null
-	return { address, label, tags, place: placeOf(columns.indexOf('address')) }
 }
 
 function readAddress(text: string, chainId: number | null): Address {
