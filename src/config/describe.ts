@@ -104,7 +104,8 @@ function receiverInWords(receiver: ReceiverSettings): string {
 	const { name, digest, fallback } = receiver
 	const storm =
 		digest === null ? '' : `; past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message`
-	return `${name}: ${placeInWords(receiver)}${storm}${fallback === null ? '' : `; ${fallback} is notified when it fails`}`
+	const failing = fallback === null ? '' : `; ${fallback} is notified when it fails`
+	return `${name}: ${placeInWords(receiver)}${storm}${failing}`
 }
 
 function placeInWords(receiver: ReceiverSettings): string {

@@ -97,7 +97,7 @@ export async function readAddressFile(
 	return { digest, problems: atMost(problems) }
 }
 
-/** Reads the first record as a header if it is one, and the others as rows. `stop` reports what all lines have wrong. */
+/** The first record is a header, or a row as the others are. `stop` reports what all lines have wrong. */
 function createRecordReader(
 	chainId: number | null,
 	report: Report,
