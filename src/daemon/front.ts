@@ -1,8 +1,8 @@
 import type { Config } from '../config/load.js'
 import { PlainError } from '../errors.js'
-import type { Log } from '../model/ports.js'
+import type { Log, Page } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
-import { type HttpOptions, type HttpServer, type Page, startHttp } from '../ops/httpServer.js'
+import { type HttpOptions, type HttpServer, startHttp } from '../ops/httpServer.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Scrubber } from '../ops/scrub.js'
 

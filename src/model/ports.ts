@@ -147,3 +147,10 @@ export interface Log {
 	error(facts: object, message: string): void
 	child(facts: object): Log
 }
+
+/** What the HTTP server answers. */
+export interface Page {
+	readonly status: number
+	readonly type: string
+	readonly body: string
+}

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { isLoopback } from '../base/net/loopback.js'
 import { fitOutput } from '../base/text/outgoing.js'
 import { PlainError } from '../errors.js'
-import type { Log } from '../model/ports.js'
+import type { Log, Page } from '../model/ports.js'
 import type { Health, NetworkHealth } from '../model/trouble.js'
 import { makeRoom } from './connectionLimit.js'
 import { createHostRule } from './hostRule.js'
@@ -30,12 +30,6 @@ export interface HttpServer {
 	/** The port in use; the chosen one when 0 was requested. */
 	readonly port: number
 	close(): Promise<void>
-}
-
-export interface Page {
-	readonly status: number
-	readonly type: string
-	readonly body: string
 }
 
 /**

@@ -1,6 +1,7 @@
 /** The room `pages` makes the pages for people, each as HTML and as JSON. They are read-only. */
 
 import { StateError } from '../errors.js'
+import type { Page } from '../model/ports.js'
 import { alerts, alertsBody } from './alerts.js'
 import { deliveriesBody, deliveryPage } from './deliveries.js'
 import { type Html, html } from './look/html.js'
@@ -11,12 +12,6 @@ import type { PageFacts } from './pageData.js'
 import { banner, standingOf } from './standing.js'
 import { titleOf, watchBody, watchPage } from './watch.js'
 import { watches, watchesBody } from './watches.js'
-
-export interface Page {
-	readonly status: number
-	readonly type: string
-	readonly body: string
-}
 
 const utf8 = '; charset=utf-8'
 
