@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
+import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
@@ -102,7 +103,9 @@ function reportOf(
 		...new Set([...configured, ...(stored?.keys() ?? [])]),
 	]
 	return {
-		networks: names(networks, summary?.networks).map((name) => networkLine(name, summary?.networks.get(name), known)),
+		networks: names(networks, summary?.networks).map((name) =>
+			reportOfNetwork(name, summary?.networks.get(name), known),
+		),
 		receivers: names(receivers, summary?.receivers).map((name) => ({
 			receiver: name,
 			...receiverCounts(summary?.receivers.get(name)),
@@ -110,28 +113,27 @@ function reportOf(
 	}
 }
 
-type NetworkLine = ReturnType<typeof networkLine>
+type NetworkLine = ReturnType<typeof reportOfNetwork>
 type ReceiverLine = ReturnType<typeof reportOf>['receivers'][number]
 
 /** Null stands for what is not known. `checkpoint` is null before the first poll, `books` where none are kept. */
-function networkLine(network: string, state: NetworkSummary | undefined, { heads = [], isPolled, nowMs }: KnownHeads) {
+function reportOfNetwork(
+	network: string,
+	state: NetworkSummary | undefined,
+	{ heads = [], isPolled, nowMs }: KnownHeads,
+) {
 	const seen = heads.find((each) => each.network === network)
 	const isOld = !isPolled && state !== undefined && nowMs - state.updatedAtMs > headMs
-	const headUnknownSince = seen?.headUnknownSince ?? (isOld ? iso(state.updatedAtMs) : null)
-	// At the last poll that wrote to the state, or a lower one that the daemon sees now.
-	const head = headUnknownSince === null ? (seen?.head ?? state?.seen?.head ?? null) : null
-	const checkpoint = state === undefined ? null : Number(state.checkpoint.number)
-	const isLagKnown = checkpoint !== null && head !== null && seen === undefined
+	// A checkpoint stands here only together with its hash, which is in the state.
+	const health = seen && { ...seen, checkpoint: null }
+	const { checkpoint, ...reached } = networkLine(state, health, isOld ? iso(state.updatedAtMs) : null)
 	return {
 		network,
 		chainId: state?.chainId ?? null,
 		checkpoint,
 		checkpointHash: state?.checkpoint.hash ?? null,
 		settled: state === undefined ? null : Number(state.settled.number),
-		...{ head, headUnknownSince, lagBlocks: isLagKnown ? Math.max(0, head - checkpoint) : null },
-		source: state?.seen?.source ?? null,
-		books: state?.seen?.books ?? null,
-		logs: state?.seen?.logs ?? null,
+		...reached,
 		lastScanAt: state === undefined ? null : iso(state.updatedAtMs),
 		lastScanSecondsAgo: state === undefined ? null : Math.max(0, Math.round((nowMs - state.updatedAtMs) / 1000)),
 		gaps: (state?.gaps ?? []).map(({ block, sinceMs, reason, acceptedAtMs }) => ({

@@ -1,6 +1,7 @@
 /** The first page: the latest alerts, networks, receivers and configuration. */
 
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
+import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { alertTable } from './alertTable.js'
 import { ago, counted, grouped, time } from './look/figures.js'
@@ -25,25 +26,17 @@ export async function overview(facts: PageFacts) {
 	const networks = facts.networks.map(({ name, chainId, endpoints }) => {
 		const own = health.networks.find(({ network }) => network === name)
 		const state = summary?.networks.get(name)
-		const checkpoint = own?.checkpoint ?? (state === undefined ? null : Number(state.checkpoint.number))
-		const unknown = own?.headUnknownSince ?? null
-		const head = unknown === null ? (own?.head ?? state?.seen?.head ?? null) : null
+		const { source, books, logs, ...reached } = networkLine(state, own)
 		return {
 			network: name,
 			chainId,
 			ok: own?.ok ?? true,
 			reason: own?.reason ?? null,
-			checkpoint,
-			head,
-			headUnknownSince: unknown,
-			lagBlocks:
-				checkpoint === null || head === null || own?.isBehindCheckpoint ? null : Math.max(0, head - checkpoint),
+			...reached,
 			lastPollAt: own?.lastPollAt ?? null,
-			source: state?.seen?.source ?? null,
+			source,
 			endpoint: facts.endpoint(name),
-			endpoints,
-			books: state?.seen?.books ?? null,
-			logs: state?.seen?.logs ?? null,
+			...{ endpoints, books, logs },
 			watches: watches.networks.get(name)?.length ?? 0,
 		}
 	})
