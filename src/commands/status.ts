@@ -72,15 +72,14 @@ async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): P
 	return { daemon: { running: false, ok: !wasKilled && !isLong, reason } }
 }
 
-/** What is refused or dead makes the whole not well, whether a daemon runs or `once` by a timer. */
+/** What is refused or dead makes the whole not well, also where no daemon that runs says so. */
 function withRefusals(asked: Asked, summary: StateSummary | null, receivers: readonly string[]): Asked {
 	const { daemon } = asked
+	if (daemon?.running === true) return asked
 	const named = receivers.map((name) => ({ name, fallback: null }))
 	const refusals = summary === null ? [] : refusalsInWords(summary, named)
-	// A daemon that runs says more, and says it itself.
-	if (refusals.length === 0 || (daemon?.running === true && !daemon.ok)) return asked
-	const known = daemon === undefined || daemon.reason === null ? [] : (daemon.reasons ?? [daemon.reason])
-	const reasons = [...known, ...refusals]
+	if (refusals.length === 0) return asked
+	const reasons = [...(daemon?.reason == null ? [] : [daemon.reason]), ...refusals]
 	return { ...asked, daemon: { running: daemon?.running ?? null, ok: false, reason: reasons.join('; '), reasons } }
 }
 

@@ -11,7 +11,7 @@ import type { NetworkPoller } from './polling/networkPoller.js'
 export interface ServiceOptions {
 	readonly config: Config
 	readonly pollers: readonly NetworkPoller[]
-	readonly vitals: Vitals
+	readonly vitals: Pick<Vitals, 'check'>
 	readonly notifier: Notifier
 	readonly summary: () => Promise<StateSummary>
 	readonly log: Log
@@ -44,7 +44,7 @@ export function startService(options: ServiceOptions): void {
 		const heartbeat = createHeartbeat(config.heartbeatUrl, log)
 		closers.add(() => heartbeat.close())
 		every(heartbeatMs, () => {
-			if (vitals.isWell()) void health().then(({ ok }) => (ok ? heartbeat.beat() : undefined))
+			void health().then(({ ok, failing = [] }) => (ok && failing.length === 0 ? heartbeat.beat() : undefined))
 		})
 	}
 }
@@ -57,10 +57,9 @@ function shortestStall({ networks }: Config): number {
 	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
 }
 
-async function sayStatus({ health, notifier, summary, pollers, config }: ServiceOptions): Promise<void> {
+async function sayStatus({ health, notifier, summary, config }: ServiceOptions): Promise<void> {
 	if (!notifier.isOn) return
-	const { networks, reason } = await health()
-	const failing = pollers.flatMap((poller) => (poller.status().failure === null ? [] : [poller.name]))
+	const { networks, reason, failing = [] } = await health()
 	// An unreadable state is part of the reason; do not keep showing the old line.
 	const known = await summary().catch(() => null)
 	const pending = known && [...known.receivers.values()].reduce((sum, receiver) => sum + receiver.pending, 0)

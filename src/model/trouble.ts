@@ -91,6 +91,8 @@ export interface Health {
 	readonly networks: readonly NetworkHealth[]
 	/** Default: none. */
 	readonly stuck?: readonly StuckLook[]
+	/** Networks whose last poll failed: no trouble yet, but the heartbeat waits. Not published. Default: none. */
+	readonly failing?: readonly string[]
 }
 
 /**

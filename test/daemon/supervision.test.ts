@@ -2,6 +2,7 @@
 import { afterEach, expect, test, vi } from 'vitest'
 import { type ServiceOptions, startService } from '../../src/daemon/supervision.js'
 import { StateError } from '../../src/errors.js'
+import { startHookServer } from '../support/hookServer.js'
 import { silent } from '../support/silent.js'
 
 afterEach(() => {
@@ -11,15 +12,15 @@ afterEach(() => {
 const well = { ok: true, reason: null, networks: [{ network: 'local', checkpoint: 11 }] }
 const away = 'local is not scanned: the state in the database cannot be reached'
 
-async function start(pending: () => number) {
-	vi.useFakeTimers()
+async function start(pending: () => number, heartbeatUrl: string | null = null) {
+	vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] })
 	const said: string[] = []
 	const closers: (() => unknown)[] = []
 	let health: object = well
 	const options = {
-		config: { http: null, heartbeatUrl: null, networks: [{ stallAfterMs: null }] },
+		config: { http: null, heartbeatUrl, networks: [{ stallAfterMs: null }] },
 		pollers: [],
-		vitals: { check: async () => {}, isWell: () => true },
+		vitals: { check: async () => {} },
 		notifier: { isOn: true, watchdogMs: null, status: (text: string) => void said.push(text) },
 		summary: async () => ({ receivers: new Map([['hook', { pending: pending() }]]) }),
 		log: silent,
@@ -29,9 +30,9 @@ async function start(pending: () => number) {
 	startService(options as unknown as ServiceOptions)
 	return {
 		said,
-		turn: (now: object) => {
+		turn: (now: object, ms = 5_000) => {
 			health = now
-			return vi.advanceTimersByTimeAsync(5_000)
+			return vi.advanceTimersByTimeAsync(ms)
 		},
 		close: () => {
 			for (const close of closers) close()
@@ -53,4 +54,20 @@ test('behavior: a state that cannot be read is said, and the line of before does
 	await service.turn(well)
 	expect(service.said.at(-1)).toBe('local at 11; 0 deliveries pending')
 	service.close()
+})
+
+test('behavior: a poll that fails is said before it is a trouble, and withholds the heartbeat', async () => {
+	const hook = await startHookServer()
+	const service = await start(() => 0, `${hook.origin}/ping`)
+	for (const now of [
+		{ ...well, ok: false, reason: away },
+		{ ...well, failing: ['local'] },
+	])
+		await service.turn(now, 60_000)
+	expect(service.said.at(-1)).toBe('polling fails: local. local at 11; 0 deliveries pending')
+	expect(hook.hits).toEqual([])
+	await service.turn(well, 60_000)
+	expect(await hook.until(1)).toHaveLength(1)
+	service.close()
+	await hook.close()
 })

@@ -41,7 +41,7 @@ export function createHealth({
 	summary,
 	isRefused,
 	isConfigChanged = () => false,
-	failing,
+	failing: failingReceivers,
 	steady = steadyClock,
 	clock = Date.now,
 }: HealthOptions): () => Promise<Health> {
@@ -64,7 +64,7 @@ export function createHealth({
 							...stuck.map(({ reason }) => reason),
 							...pollers.flatMap(unreadContracts),
 						],
-						undelivered: [...refusalsInWords(found, config.receivers), ...(failing?.reasons(found) ?? [])],
+						undelivered: [...refusalsInWords(found, config.receivers), ...(failingReceivers?.reasons(found) ?? [])],
 					}
 				},
 				(error: unknown) => ({ stalled: [...reasons, ...unread(error, reasons)], gap: [], undelivered: [] }),
@@ -75,7 +75,9 @@ export function createHealth({
 		const mostSevere = bySeverity.find((each) => troubles[each].length > 0)
 		const reason = all.length === 0 ? null : all.join('; ')
 		const status = mostSevere ?? 'ok'
-		return { ok: status === 'ok', status, reason, reasons: all, networks, ...(stuck.length > 0 && { stuck }) }
+		const failing = pollers.flatMap((poller) => (poller.status().failure == null ? [] : [poller.name]))
+		const looks = stuck.length > 0 && { stuck }
+		return { ok: status === 'ok', status, reason, reasons: all, networks, failing, ...looks }
 	}
 }
 

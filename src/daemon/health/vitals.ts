@@ -15,8 +15,6 @@ export interface Vitals {
 	/** Checks every network. Posts a notice when a stall begins or ends, once the state can be written. */
 	check(): Promise<void>
 	networks(): readonly NetworkHealth[]
-	/** Whether every network has made progress, so that the heartbeat may be sent. */
-	isWell(): boolean
 }
 
 export interface VitalsOptions {
@@ -146,8 +144,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 			progress.checkpoint = checkpoint
 		},
 		networks: () => networks.map((progress) => vitalsOf(progress, isSilent(progress), clock())),
-		isWell: () =>
-			networks.every(({ stalledSinceMs, poller }) => stalledSinceMs === null && poller.status().failure === null),
 	}
 }
 

@@ -72,6 +72,7 @@ test.each([
 			{ ...lines[0], ok: false, reason: found.reason, head: null, headUnknownSince: since },
 			lines[1],
 		])
+		expect(found.failing).toEqual(polls.failure === null ? [] : ['local'])
 		expect(standingOf(found).words).toBe('Degraded')
 	},
 )
