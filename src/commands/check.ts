@@ -1,3 +1,4 @@
+import { counted } from '../base/text/counted.js'
 import { describeConfig } from '../config/describe.js'
 import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
@@ -23,7 +24,7 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 				const path = findConfig(typeof args.values.config === 'string' ? args.values.config : undefined, io.cwd)
 				const read = () => checkWatchlists(path, { env: io.env, cwd: io.cwd })
 				const count = await whileWaiting('reading the watchlists', read)
-				io.out(`the watchlists are right: ${count === 1 ? '1 watch' : `${count} watches`}`)
+				io.out(`the watchlists are right: ${counted(count, 'watch', 'watches')}`)
 				return exitCodes.done
 			}
 			const config = await openConfig(args, io)
@@ -34,9 +35,8 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 			if (!(error instanceof ConfigError)) throw error
 			const { problems } = error
 			for (const problem of problems) io.err(formatProblem(problem))
-			const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`
 			const unread = withSudoHint(problems.map(formatProblem).join('\n')).split('\n').slice(problems.length)
-			for (const line of [`configuration is wrong: ${count}`, ...unread]) io.err(line)
+			for (const line of [`configuration is wrong: ${counted(problems.length, 'problem')}`, ...unread]) io.err(line)
 			return exitCodes.config
 		}
 	},

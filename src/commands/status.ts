@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { counted } from '../base/text/counted.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
@@ -196,7 +197,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		yield `  books: ${booksInWords(line.books ?? undefined)}`
 		for (const words of notProvedInWords(line.books, line.logs)) yield `  ${words}`
 		for (const { from, to, addresses } of line.backfills) {
-			yield `  still to scan for ${addresses} ${addresses === 1 ? 'address' : 'addresses'}: blocks ${from} to ${to}`
+			yield `  still to scan for ${counted(addresses, 'address', 'addresses')}: blocks ${from} to ${to}`
 		}
 	}
 	for (const line of receivers) {

@@ -1,5 +1,6 @@
 import * as OxAddress from 'ox/Address'
 import * as OxHash from 'ox/Hash'
+import { counted } from '../base/text/counted.js'
 import type { Address } from '../model/glossary.js'
 
 /** The EIP-55 spelling of an address. */
@@ -59,7 +60,6 @@ function whyNot(text: string): string {
 	const digits = text.slice(2)
 	const at = digits.search(/[^0-9a-fA-F]/)
 	if (digits.length === 64 && at === -1) return `${beginning} has 64 hex digits, as a private key or a hash has, not 40`
-	if (at === -1)
-		return `${beginning} has ${digits.length === 1 ? '1 hex digit' : `${digits.length} hex digits`} after 0x, not 40`
+	if (at === -1) return `${beginning} has ${counted(digits.length, 'hex digit')} after 0x, not 40`
 	return `character ${at + 3} of ${beginning} is not a hex digit`
 }

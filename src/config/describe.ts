@@ -1,4 +1,5 @@
 import { formatAmount } from '../base/amount.js'
+import { counted } from '../base/text/counted.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { contractsInWords } from '../core/control/provedInWords.js'
 import { logProofInWords } from '../core/cost/logProofInWords.js'
@@ -46,8 +47,8 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 			'balance changes without a reported movement come as unexplained.',
 		...(arbitrum.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${arbitrum.join(', ')}).`]),
 		'',
-		`configuration is right: ${count(config.networks, 'network')}, ${count(config.watches, 'watch')}, ` +
-			`${count(config.receivers, 'receiver')}`,
+		`configuration is right: ${counted(config.networks.length, 'network')}, ${counted(config.watches.length, 'watch', 'watches')}, ` +
+			`${counted(config.receivers.length, 'receiver')}`,
 	]
 }
 
@@ -61,11 +62,11 @@ function networkInWords(network: NetworkSettings, { watches }: Config): string[]
 			? `up to the newest ${confirmations} block`
 			: confirmations === 0
 				? 'up to the newest block'
-				: `up to ${blocks(confirmations)} behind the newest`
+				: `up to ${counted(confirmations, 'block')} behind the newest`
 	const proved = contractsInWords(watches.rules, network)
 	const ownRules = watches.rules.filter((rules) => rules.network === name)
 	const areTokensAsked = asksForTokens(ownRules, network.tokens ?? noTokens)
-	const again = settle === 'finalized' ? 'once it is finalized' : `${blocks(settle)} later`
+	const again = settle === 'finalized' ? 'once it is finalized' : `${counted(settle, 'block')} later`
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
 		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
@@ -96,7 +97,7 @@ function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
 		return minAmountRaw === null ? symbol : `${symbol} from ${formatAmount(minAmountRaw, decimals ?? 0)}`
 	})
 	const more = tokens.size > names.length ? ` and ${tokens.size - names.length} more` : ''
-	return `knows ${tokens.size === 1 ? '1 token' : `${tokens.size} tokens`}: ${names.join(', ')}${more}`
+	return `knows ${counted(tokens.size, 'token')}: ${names.join(', ')}${more}`
 }
 
 /** Each part after its place begins with a semicolon. */
@@ -154,12 +155,4 @@ function httpInWords(http: Config['http']): string {
 
 function hosts(urls: readonly string[], word: string): string {
 	return urls.map((url) => new URL(url).host).join(`, ${word} `)
-}
-
-function blocks(number: number): string {
-	return number === 1 ? '1 block' : `${number} blocks`
-}
-
-function count(list: { readonly length: number }, noun: 'network' | 'watch' | 'receiver'): string {
-	return `${list.length} ${noun}${list.length === 1 ? '' : noun === 'watch' ? 'es' : 's'}`
 }

@@ -1,3 +1,4 @@
+import { counted } from '../base/text/counted.js'
 import type { Config } from '../config/load.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { chunksOf } from '../config/watchlists/revision.js'
@@ -79,7 +80,7 @@ export function createRefusals({ config, receiversOf, store, notices }: RefusalO
 			return notices.post()
 		},
 		accepted(watches) {
-			const many = `${watches} ${watches === 1 ? 'address is' : 'addresses are'} watched`
+			const many = `${counted(watches, 'address is', 'addresses are')} watched`
 			const reason = `the watchlists are right again and in effect: ${many}`
 			notices.end('refused', () => true, noticeOf({ type: 'system.recovered', ends: 'refused', reason }))
 			return notices.post()

@@ -1,3 +1,4 @@
+import { counted } from '../base/text/counted.js'
 import type { Config } from '../config/load.js'
 import type { Log } from '../model/ports.js'
 import type { StateSummary } from '../model/state.js'
@@ -66,12 +67,11 @@ async function sayStatus({ health, notifier, summary, config }: ServiceOptions):
 	const places = networks.map(({ network, checkpoint }) => `${network} at ${checkpoint ?? 'no block yet'}`).join(', ')
 	const trouble = reason ?? (failing.length > 0 ? `polling fails: ${failing.join(', ')}` : null)
 	const many = config.networks.length === 1 ? '' : `${config.networks.length} networks: `
-	const deliveries =
-		pending === null ? 'deliveries not known' : `${pending} ${pending === 1 ? 'delivery' : 'deliveries'} pending`
+	const deliveries = pending === null ? 'deliveries not known' : `${counted(pending, 'delivery', 'deliveries')} pending`
 	notifier.status(`${trouble === null ? '' : `${trouble}. `}${many}${places}; ${deliveries}`)
 }
 
 /** The status line after a start and a reload. */
 export function watchingInWords(watches: number): string {
-	return `watching ${watches} ${watches === 1 ? 'address' : 'addresses'}`
+	return `watching ${counted(watches, 'address', 'addresses')}`
 }

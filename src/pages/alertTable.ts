@@ -1,5 +1,6 @@
 /** Messages as a table with one line each; the overview and the pages of alerts and of a watch share it. */
 
+import { counted } from '../base/text/counted.js'
 import { recordOf } from '../kinds/all.js'
 import type { AlertData, Message } from '../model/alert.js'
 import { explorerLink, party, watchLink, wholeAddress } from './addresses.js'
@@ -130,7 +131,7 @@ function tokenInWords({ symbol, address, standard, known, tokenId }: NonNullable
 export function deliveryInWords(one: PublicDelivery): Html {
 	const to = one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`
 	const ended = one.endedAt === null ? null : html` ${time(Date.parse(one.endedAt))}`
-	const many = `, ${one.attempts} ${one.attempts === 1 ? 'attempt' : 'attempts'}`
+	const many = `, ${counted(one.attempts, 'attempt')}`
 	const tries = one.attempts > 1 || one.result !== 'delivered' ? many : ''
 	return html`${mark(one.result, gravityOf(one.result))} ${to}${tries}${ended}${
 		one.nextAttemptAt === null ? null : html`, next ${time(Date.parse(one.nextAttemptAt))}`

@@ -1,10 +1,11 @@
 /** The first page: the latest alerts, networks, receivers and configuration. */
 
+import { counted } from '../base/text/counted.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { alertTable } from './alertTable.js'
-import { ago, counted, grouped, time } from './look/figures.js'
+import { ago, amount, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
@@ -132,7 +133,9 @@ ${table(
 			one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
 			headInWords(one),
 			one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
-			one.lagBlocks === null ? 'not known' : html`<span class="whole">${counted(one.lagBlocks, 'block')}</span>`,
+			one.lagBlocks === null
+				? 'not known'
+				: html`<span class="whole">${amount(counted(one.lagBlocks, 'block'))}</span>`,
 			ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),
 			booksInWords(one.books ?? undefined).replace(/\d{5,}/g, grouped),
 			html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}

@@ -1,9 +1,10 @@
 /** Rows of the history as the pages and their JSON show them. */
 
+import { counted } from '../base/text/counted.js'
 import type { AlertData, Message } from '../model/alert.js'
 import type { DeliveryRow, HistoryHole } from '../model/history.js'
 import type { Gathered } from './collectDeliveries.js'
-import { counted, time } from './look/figures.js'
+import { amount, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark } from './look/layout.js'
 
@@ -29,7 +30,7 @@ export function holesIn(holes: ReturnType<typeof holesOf>): readonly Html[] {
 			rows,
 			from,
 			to,
-		}) => html`<p class="hole">${mark('hole', 'ill')} ${counted(rows, 'row')} of the history could not be written,
+		}) => html`<p class="hole">${mark('hole', 'ill')} ${amount(counted(rows, 'row'))} of the history could not be written,
 from ${time(Date.parse(from))} to ${time(Date.parse(to))}. The messages themselves were sent.</p>`,
 	)
 }

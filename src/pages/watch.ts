@@ -1,6 +1,7 @@
 /** The page of one watch: what it is, its balance, the movements that are known, and its alerts. */
 
 import { formatAmount, parseAmount } from '../base/amount.js'
+import { counted } from '../base/text/counted.js'
 import { utc } from '../base/utc.js'
 import type { AlertData } from '../model/alert.js'
 import type { Watch } from '../model/watch.js'
@@ -9,7 +10,7 @@ import { alerts } from './alerts.js'
 import { alertTable } from './alertTable.js'
 import { kindsInWords } from './chosenKinds.js'
 import { chart } from './look/chart.js'
-import { amount, counted, grouped } from './look/figures.js'
+import { amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { pager } from './look/layout.js'
 import type { NetworkFacts, PageFacts } from './pageData.js'
@@ -176,7 +177,7 @@ function movementChart(
 	const daysBefore = (count: number) => utc(nowMs - count * dayMs).slice(5, 10)
 	const numbers = (texts: readonly string[]) => texts.map(Number)
 	const says = `${amount(sumIn)} ${asset} in, ${amount(sumOut)} ${asset} out${
-		isCut ? `, of the newest ${counted(mostRead, 'alert')} only` : ''
+		isCut ? `, of the newest ${amount(counted(mostRead, 'alert'))} only` : ''
 	}`
 	return html`${chart({
 		title: 'A bar a day (UTC)',

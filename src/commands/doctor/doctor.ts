@@ -1,6 +1,7 @@
 /** The room asks endpoints what they can do, and prints a report. */
 
 import { Help } from 'commander'
+import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
@@ -28,7 +29,7 @@ Endpoints are shown by their host. Ends with 1 when a network has no endpoint th
 	async run(args, io) {
 		const config = await openConfig(args, io)
 		const count = config.networks.flatMap(({ rpc }) => rpc).length
-		const networks = await whileWaiting(`asking ${count} ${count === 1 ? 'endpoint' : 'endpoints'}`, () =>
+		const networks = await whileWaiting(`asking ${counted(count, 'endpoint')}`, () =>
 			Promise.all(config.networks.map((network) => examine(network, config, io.signal))),
 		)
 		if (args.values['json'] === true) io.out(JSON.stringify({ networks }, null, 2))
@@ -84,7 +85,7 @@ function noBooksAt({ keepsBooks }: NetworkSettings, endpoints: readonly Endpoint
 /** Lines for a terminal. Untrusted text in them is not cleaned yet; the caller must do so. */
 function* linesOf(network: NetworkReport): Generator<string> {
 	const { chainId, watches, logs, contracts, alone, untold, endpoints } = network
-	yield `${network.network} (chain ${chainId}), ${watches} ${watches === 1 ? 'address' : 'addresses'} watched`
+	yield `${network.network} (chain ${chainId}), ${counted(watches, 'address', 'addresses')} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
 		for (const [name, value] of cellsOf(report, network.private)) yield* wrapped(name, value)

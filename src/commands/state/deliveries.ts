@@ -1,4 +1,5 @@
 import { Argument, Option } from 'commander'
+import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { parseAddress } from '../../config/address.js'
@@ -92,7 +93,7 @@ export const deliveries: Command = {
 		const chosen = choose({ what: 'the ids of deliveries', named: ids, all, found: [...known], find })
 		const count = chosen.length === 0 ? 0 : await work(settings, { act, ids: chosen })
 		const done = { retry: 'will be tried again now', drop: 'dropped' }
-		io.out(`${count} ${count === 1 ? 'delivery' : 'deliveries'} ${done[act]}`)
+		io.out(`${counted(count, 'delivery', 'deliveries')} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
 	},
 }
@@ -158,7 +159,7 @@ function* inWords(delivery: Delivery): Generator<string> {
 	const { id, receiver, recipient, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
 	const status = statusOf(delivery)
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	const tries = `${attempts} ${attempts === 1 ? 'attempt' : 'attempts'} since ${utc(createdAtMs)}`
+	const tries = `${counted(attempts, 'attempt')} since ${utc(createdAtMs)}`
 	const own = isAlone(delivery) ? ' (retried separately, while others are accepted)' : ''
 	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
 	yield `${id}  ${status}${own}  ${to}  ${tries}${waits === null ? '' : waits + utc(nextAttemptAtMs)}`

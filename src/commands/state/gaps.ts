@@ -1,4 +1,5 @@
 import { Argument } from 'commander'
+import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Gap, NetworkSummary } from '../../model/state.js'
@@ -67,7 +68,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 			retry: 'will be asked for at the next poll',
 			accept: 'accepted as not covered: what happened there was not sent',
 		}
-		io.out(`${count} ${count === 1 ? 'block' : 'blocks'} ${done[act]}`)
+		io.out(`${counted(count, 'block')} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
 	},
 }
@@ -113,7 +114,7 @@ function* linesOf(found: readonly Found[], stuck: readonly StuckLook[], networks
 	for (const { reason } of stuck) yield reason
 	const unread = networks.flatMap(([network, { backfills }]) => backfills.map((backfill) => ({ network, ...backfill })))
 	for (const { network, span, addresses } of unread) {
-		const whom = addresses.length === 1 ? '1 address' : `${addresses.length} addresses`
+		const whom = counted(addresses.length, 'address', 'addresses')
 		yield `${network} ${span.from} to ${span.to}  not read yet for ${whom} (\`from_block\`)`
 	}
 	if (found.length === 0)

@@ -1,5 +1,6 @@
 /** `deliveries --sent`: what has left the outbox, newest first, each with its result. */
 
+import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { alertsOf, isAbout, isHole } from '../../core/outbox/historyEntries.js'
@@ -72,14 +73,13 @@ function holeOf({ hole, endedAtMs }: HistoryHole) {
 
 function holeInWords(row: HistoryHole): string {
 	const { rows, from, to } = holeOf(row)
-	const count = `${rows} ${rows === 1 ? 'row' : 'rows'}`
-	return `HOLE: ${count} could not be kept, ${from} to ${to}; their messages were sent`
+	return `HOLE: ${counted(rows, 'row')} could not be kept, ${from} to ${to}; their messages were sent`
 }
 
 function* linesOf({ receiver, recipient, ...row }: HistoryRow): Generator<string> {
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	yield `${utc(row.endedAtMs)}  ${row.result.padEnd(9)}  ${to}  ${headline(row.message)}`
 	if (row.result === 'delivered' && row.attempts === 1) return
-	const tries = `${row.attempts} ${row.attempts === 1 ? 'attempt' : 'attempts'}`
+	const tries = counted(row.attempts, 'attempt')
 	yield `  ${tries} since ${utc(row.createdAtMs)}${row.lastError === null ? '' : `; last failure: ${row.lastError}`}`
 }

@@ -1,6 +1,7 @@
 /** The room shows and changes stored state. This file: a copy of a whole state. */
 
 import { Argument } from 'commander'
+import { counted } from '../../base/text/counted.js'
 import { readStatePlace } from '../../config/load.js'
 import { statePlaceInWords } from '../../config/settings/statePlace.js'
 import { UsageError } from '../../errors.js'
@@ -43,10 +44,6 @@ function placeOf(text: string, { values: { config } }: CommandArgs, io: Io) {
 
 function inWords({ networks, deliveries }: Awaited<ReturnType<typeof copyState>>): string {
 	const addresses = [...networks.values()].reduce((sum, { covered }) => sum + covered.size, 0)
-	const counts = [
-		[networks.size, 'network', 'networks'],
-		[addresses, 'address', 'addresses'],
-		[deliveries.size, 'delivery', 'deliveries'],
-	] as const
-	return counts.map(([count, one, many]) => `${count} ${count === 1 ? one : many}`).join(', ')
+	const many = `${counted(networks.size, 'network')}, ${counted(addresses, 'address', 'addresses')}`
+	return `${many}, ${counted(deliveries.size, 'delivery', 'deliveries')}`
 }

@@ -3,6 +3,7 @@
  * systemd, the heartbeat and `tracewatch status`.
  */
 
+import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
@@ -191,7 +192,7 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 		}
 		if (!summary.backfills.some(({ span }) => span.from === from)) return []
 		const [first, ...rest] = summary.backfills.map(({ span }) => `${span.from} to ${span.to}`)
-		const more = rest.length === 0 ? '' : ` and ${rest.length} more ${rest.length === 1 ? 'span' : 'spans'}`
+		const more = rest.length === 0 ? '' : ` and ${counted(rest.length, 'more span')}`
 		const why = withRemedy(error, error.message)
 		const reason = `${name}: blocks ${first}${more} are still unread for watches with \`from_block\`: ${why}`
 		return [{ ...stuck, reason }]

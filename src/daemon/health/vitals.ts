@@ -1,3 +1,4 @@
+import { counted } from '../../base/text/counted.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -180,9 +181,8 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress
 
 function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
-	const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
 	return (
-		`${settings.name} is scanned again, to block ${checkpoint}, after ${pause}; ` +
+		`${settings.name} is scanned again, to block ${checkpoint}, after ${counted(minutes, 'minute')}; ` +
 		'what happened meanwhile is sent late'
 	)
 }

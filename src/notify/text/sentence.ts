@@ -1,5 +1,6 @@
 /** An alert in one sentence, for subjects, chats and the first line of a mail. */
 
+import { counted } from '../../base/text/counted.js'
 import { printable } from '../../base/text/printable.js'
 import { isAlert, isDigest, isUndelivered } from '../../core/outbox/messageKinds.js'
 import { isImitation } from '../../core/outbox/urgency.js'
@@ -41,7 +42,7 @@ export function sentence({ type, data }: { readonly type: Message['type']; reado
 /** `, and 212 more alerts (0.3 ETH in)` */
 function foldedInWords({ folded }: AlertData): string {
 	if (folded === undefined) return ''
-	return `, and ${folded.count} more ${folded.count === 1 ? 'alert' : 'alerts'} (${sumsInWords(folded)})`
+	return `, and ${counted(folded.count, 'more alert')} (${sumsInWords(folded)})`
 }
 
 /** `0.3 ETH in, 5 of unknown tokens in`; at most `most` sums, 3 by default. */
@@ -59,7 +60,7 @@ export function sumsInWords({ sums }: FoldedAlerts, most = 3): string {
 /** `37 alerts: Treasury and 3 others`; `LOOK-ALIKE: among 37 alerts: Treasury` if one is an alarm. */
 function digestHeadline({ alerts }: DigestData): string {
 	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
-	const more = others.length === 0 ? '' : ` and ${others.length} ${others.length === 1 ? 'other' : 'others'}`
+	const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other')}`
 	const found = new Set(alerts.flatMap(marksOf))
 	const marked = marks.filter((mark) => found.has(mark))
 	const begin = marked.length === 0 ? '' : `${marked.join(', ')}: among `
@@ -109,10 +110,9 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 		return state === 'failing'
 			? `Recovered: ${who} takes messages again`
 			: `Recovered: nothing is left of what ${who} refused`
-	const messages = count === 1 ? '1 message' : `${count} messages`
 	if (state === 'dead')
 		return `NOT DELIVERED: ${who} did not accept messages, which were given up; they are sent to you instead`
-	const wait = `${messages} ${count === 1 ? 'waits' : 'wait'}`
+	const wait = counted(count, 'message waits', 'messages wait')
 	if (state === 'failing') return `NOT DELIVERED: ${who} has failed at every attempt for minutes; ${wait}`
 	return `NOT DELIVERED: ${who} refuses messages; ${wait}, and ${count === 1 ? 'is' : 'are'} sent to you too`
 }

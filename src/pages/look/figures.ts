@@ -42,8 +42,3 @@ function relative(passedMs: number): string {
 					: [Math.floor(seconds / 86_400), 'd']
 	return passedMs < 0 ? `in ${count} ${unit}` : `${count} ${unit} ago`
 }
-
-/** `1 block`, `2,400 blocks`. */
-export function counted(count: number, one: string, many = `${one}s`): string {
-	return `${grouped(count)} ${count === 1 ? one : many}`
-}
