@@ -2,3 +2,10 @@
 export function utc(ms: number): string {
 	return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z')
 }
+
+/** ISO 8601 to the millisecond, as in JSON; null stays null. */
+export function iso(ms: number): string
+export function iso(ms: number | null): string | null
+export function iso(ms: number | null): string | null {
+	return ms === null ? null : new Date(ms).toISOString()
+}

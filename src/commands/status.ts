@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { counted } from '../base/text/counted.js'
+import { iso } from '../base/utc.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
@@ -149,10 +150,6 @@ function reportOfNetwork(
 			addresses: addresses.length,
 		})),
 	}
-}
-
-function iso(ms: number): string {
-	return new Date(ms).toISOString()
 }
 
 /** Each reason has a line of its own, so that the second one is not overlooked. */

@@ -6,7 +6,7 @@ import type { AlertData, Message } from '../model/alert.js'
 import { explorerLink, party, watchLink, wholeAddress } from './addresses.js'
 import { ago, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { mark, table } from './look/layout.js'
+import { factList, mark, table } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { type AlertRow, gravityOf, type PublicDelivery } from './rows.js'
 
@@ -97,7 +97,7 @@ function alertFacts(data: AlertData, facts: PageFacts): Html {
 	const side = (address: string, link: string | undefined) =>
 		html`${party(facts, data.network, address)}${explorerLink(link)}`
 	const lists = [watch.watchlist, ...watch.tags].join(', ')
-	const shown: readonly (readonly [string, Html | string | null])[] = [
+	return factList([
 		['Watch', html`${watchLink(data.network, watch)} ${wholeAddress(watch.address)} (${lists})`],
 		['Kind', `${data.kind}${data.direction === undefined ? '' : `, ${data.direction}`}`],
 		['From', from == null || !parties ? null : side(from, links?.from)],
@@ -117,10 +117,7 @@ function alertFacts(data: AlertData, facts: PageFacts): Html {
 		['Transaction', txHash === undefined ? null : html`<code>${txHash}</code>${explorerLink(links?.tx)}`],
 		['Block', html`${blockNumber}, ${time(Date.parse(blockTimestamp))}${explorerLink(links?.block)}`],
 		['Late', data.late ? (data.lateReason ?? 'yes') : null],
-	]
-	return html`<dl>${shown.flatMap(([name, words]) =>
-		words === null ? [] : [html`<dt>${name}</dt><dd>${words}</dd>`],
-	)}</dl>`
+	])
 }
 
 function tokenInWords({ symbol, address, standard, known, tokenId }: NonNullable<AlertData['token']>): Html {

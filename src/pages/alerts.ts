@@ -1,5 +1,6 @@
 /** The page of alerts. */
 
+import { iso } from '../base/utc.js'
 import { alertsOf } from '../core/outbox/historyEntries.js'
 import { allKinds } from '../kinds/all.js'
 import type { Message } from '../model/alert.js'
@@ -9,7 +10,7 @@ import { type Gathered, gather, queryOf } from './collectDeliveries.js'
 import { type Html, html } from './look/html.js'
 import { filters, pager } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
-import { holesIn, holesOf, iso, publicOf } from './rows.js'
+import { holesIn, holesOf, publicOf } from './rows.js'
 
 const alertsAPage = 50
 /** An alert may have many deliveries. */

@@ -1,6 +1,7 @@
 /** The first page: the latest alerts, networks, receivers and configuration. */
 
 import { counted } from '../base/text/counted.js'
+import { iso } from '../base/utc.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { receiverCounts } from '../core/outbox/receiverCounts.js'
@@ -9,7 +10,6 @@ import { ago, amount, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
-import { iso } from './rows.js'
 import { standingOf } from './standing.js'
 
 const MOST_LATEST = 12

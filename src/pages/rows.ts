@@ -1,6 +1,7 @@
 /** Rows of the history as the pages and their JSON show them. */
 
 import { counted } from '../base/text/counted.js'
+import { iso } from '../base/utc.js'
 import type { AlertData, Message } from '../model/alert.js'
 import type { DeliveryRow, HistoryHole } from '../model/history.js'
 import type { Gathered } from './collectDeliveries.js'
@@ -41,12 +42,6 @@ const waits: ReadonlySet<string> = new Set(['pending', 'held'])
 export function gravityOf(result: string): 'well' | 'waits' | 'ill' {
 	if (waits.has(result)) return 'waits'
 	return result === 'delivered' || result === 'folded' ? 'well' : 'ill'
-}
-
-export function iso(ms: number): string
-export function iso(ms: number | null): string | null
-export function iso(ms: number | null): string | null {
-	return ms === null ? null : new Date(ms).toISOString()
 }
 
 /** A message in a list of alerts. */

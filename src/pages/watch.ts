@@ -12,7 +12,7 @@ import { kindsInWords } from './chosenKinds.js'
 import { chart } from './look/chart.js'
 import { amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { pager } from './look/layout.js'
+import { factList, pager } from './look/layout.js'
 import type { NetworkFacts, PageFacts } from './pageData.js'
 import { type AlertRow, holesIn } from './rows.js'
 import { rulersOf, rulersSection } from './rulers.js'
@@ -115,10 +115,8 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 	]
 	const names = new Set(receivers.map(({ name }) => name))
 	return html`<section id="about" class="about" aria-label="About this watch">
-<div><h2>What it is</h2><dl>${shown.map(([name, words]) =>
-		words === null ? null : html`<dt${wideIf(name)}>${name}</dt><dd${wideIf(name)}>${words}</dd>`,
-	)}</dl></div>
-${own.map((one) => html`<div><h2>Rules in ${one.watchlist}</h2><dl>${rules(one, names)}</dl></div>`)}</section>
+<div><h2>What it is</h2>${factList(shown, 'Address')}</div>
+${own.map((one) => html`<div><h2>Rules in ${one.watchlist}</h2>${rules(one, names)}</div>`)}</section>
 ${rulers === null ? null : rulersSection(rulers, address, network, facts)}
 ${
 	movements === null
@@ -141,14 +139,9 @@ ${
 }</section>`
 }
 
-/** A phone is as wide as an address: it stands there alone. */
-function wideIf(name: string): Html | null {
-	return name === 'Address' ? html` class="wide"` : null
-}
-
-function rules(one: Found['watches'][number], names: ReadonlySet<string>): readonly Html[] {
+function rules(one: Found['watches'][number], names: ReadonlySet<string>): Html {
 	const tokens = Array.isArray(one.tokens) ? one.tokens.join(', ') : one.tokens === 'known' ? null : one.tokens
-	const shown: readonly (readonly [string, Html | string | null | undefined])[] = [
+	return factList([
 		['Label', one.label],
 		['Tags', one.tags.join(', ') || null],
 		['Alerts', kindsInWords(one)],
@@ -166,8 +159,7 @@ function rules(one: Found['watches'][number], names: ReadonlySet<string>): reado
 					}`,
 			)}`,
 		],
-	]
-	return shown.flatMap(([name, words]) => (words == null ? [] : [html`<dt>${name}</dt><dd>${words}</dd>`]))
+	])
 }
 
 function movementChart(

@@ -1,6 +1,7 @@
 import { Argument } from 'commander'
 import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
+import { iso } from '../../base/utc.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Gap, NetworkSummary } from '../../model/state.js'
 import type { StuckLook } from '../../model/trouble.js'
@@ -119,8 +120,4 @@ function* linesOf(found: readonly Found[], stuck: readonly StuckLook[], networks
 	}
 	if (found.length === 0)
 		yield `every block up to the checkpoint was read${unread.length === 0 ? '' : ', but for these'}`
-}
-
-function iso(ms: number): string {
-	return new Date(ms).toISOString()
 }

@@ -1,4 +1,5 @@
 import { counted } from '../../base/text/counted.js'
+import { iso } from '../../base/utc.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
@@ -159,20 +160,19 @@ function vitalsOf(progress: Progress, isSilent: boolean, nowMs: number): Network
 		reason: ok ? null : stallReason(progress, nowMs),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
-		lastPollAt: lastDoneAtMs === null ? null : new Date(lastDoneAtMs).toISOString(),
+		lastPollAt: iso(lastDoneAtMs),
 	}
 }
 
 function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
-	const since = `no block of ${settings.name} was scanned since ${new Date(movedAtMs).toISOString()}`
+	const since = `no block of ${settings.name} was scanned since ${iso(movedAtMs)}`
 	const { failure, lastDoneAtMs, unanswered } = poller.status()
 	const asked = settings.rpc.map((url) => new URL(url).host).join(' or ')
 	const who = unanswered ?? `no answer of ${asked}, or only rate limits (429)`
 	if (failure !== null) return `${since}: ${failure}`
 	if (head === null || checkpoint === null) return `${since}: no poll has ended yet: ${who}. To do: ${reach}`
 	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
-		const ended = new Date(lastDoneAtMs).toISOString()
-		return `${since}, and no poll has ended since ${ended}: ${who}. To do: ${reach}`
+		return `${since}, and no poll has ended since ${iso(lastDoneAtMs)}: ${who}. To do: ${reach}`
 	}
 	if (head < checkpoint) return `${since}: ${behindInWords(head, checkpoint)}`
 	const stands = `${since}: polls work, but the head stands at block ${head}`

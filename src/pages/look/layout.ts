@@ -156,3 +156,11 @@ export function whole(words: string, most = 24): Html | string {
 export function mark(words: string, kind: 'well' | 'ill' | 'waits'): Html {
 	return html`<span class="mark ${kind}">${words}</span>`
 }
+
+/** What is known of a thing, by name; null or undefined: nothing is. A phone shows `wide` on a line of its own. */
+export function factList(shown: readonly (readonly [string, Cell | undefined])[], wide?: string): Html {
+	return html`<dl>${shown.map(([name, words]) => {
+		const kind = name === wide ? html` class="wide"` : null
+		return words == null ? null : html`<dt${kind}>${name}</dt><dd${kind}>${words}</dd>`
+	})}</dl>`
+}
