@@ -13,7 +13,7 @@ export function networkLine(
 	const checkpoint = state === undefined ? (health?.checkpoint ?? null) : Number(state.checkpoint.number)
 	const headUnknownSince = health?.headUnknownSince ?? staleSince
 	const head = headUnknownSince === null ? (health?.head ?? state?.seen?.head ?? null) : null
-	const isLagKnown = checkpoint !== null && head !== null && health?.isBehindCheckpoint !== true
+	const isLagKnown = checkpoint !== null && head !== null && !(health && isLagUnknown(health))
 	return {
 		checkpoint,
 		...{ head, headUnknownSince, lagBlocks: isLagKnown ? Math.max(0, head - checkpoint) : null },
@@ -21,4 +21,9 @@ export function networkLine(
 		books: state?.seen?.books ?? null,
 		logs: state?.seen?.logs ?? null,
 	}
+}
+
+/** Whether a daemon does not know how far the head is: no poll has shown it, or it is behind the checkpoint. */
+export function isLagUnknown({ headUnknownSince, isBehindCheckpoint }: NetworkHealth): boolean {
+	return headUnknownSince !== undefined || isBehindCheckpoint === true
 }

@@ -1,4 +1,5 @@
 import { fitWords } from '../base/text/outgoing.js'
+import { isLagUnknown } from '../core/networkLine.js'
 import type { Store } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import type { ControlReply, ControlRequest } from '../ops/controlSocket.js'
@@ -17,9 +18,7 @@ export function answerControl(
 				const fit = (words: string) => fitWords(clean(words))
 				const each = reasons.length > 1 ? { reasons: reasons.map(fit) } : {}
 				const looks = stuck.length > 0 ? { stuck: stuck.map((one) => ({ ...one, reason: fit(one.reason) })) } : {}
-				const heads = networks.filter(
-					({ headUnknownSince, isBehindCheckpoint }) => headUnknownSince !== undefined || isBehindCheckpoint,
-				)
+				const heads = networks.filter(isLagUnknown)
 				const unsure = heads.length > 0 ? { heads: heads.map((one) => ({ ...one, reason: null })) } : {}
 				return { health: { ok, reason: reason === null ? null : fit(reason), ...each, ...looks, ...unsure } }
 			}

@@ -6,7 +6,7 @@
 
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import { isLoopback } from '../base/net/loopback.js'
+import { isLocal } from '../base/net/loopback.js'
 
 /**
  * Ends of names that cannot be registered publicly (RFC 6761, 6762, 8375, and those that clusters use or ICANN reserves
@@ -21,14 +21,13 @@ const privateEnds = /\.(localhost|local|internal|lan|home\.arpa|svc|svc\.cluster
  */
 export function createHostRule(listensOn: string): (host: string | undefined) => boolean {
 	const own = bare(listensOn)
-	const isLocal = isLoopback(own) || own === 'localhost'
 	const machine = hostname().toLowerCase()
 	return (header) => {
 		if (header === undefined) return true
 		const host = hostOf(header)
 		if (host === null) return false
-		if (host === own || host === 'localhost' || isLoopback(host)) return true
-		if (isLocal) return false
+		if (host === own || isLocal(host)) return true
+		if (isLocal(own)) return false
 		return (
 			isIP(host) !== 0 ||
 			!host.includes('.') ||

@@ -1,6 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { isLoopback } from '../base/net/loopback.js'
+import { isLocal } from '../base/net/loopback.js'
 import { fitOutput } from '../base/text/outgoing.js'
 import { PlainError } from '../errors.js'
 import type { Log, Page } from '../model/ports.js'
@@ -132,10 +132,6 @@ const guards = {
 /** Paths that need no password. */
 function isForMachines(url = ''): boolean {
 	return /^\/(metrics|healthz)(\?|$)/.test(url)
-}
-
-function isLocal(host: string): boolean {
-	return host === 'localhost' || isLoopback(host)
 }
 
 function inLines(version: string, { ok, status, reason, networks }: Health): string {

@@ -4,8 +4,8 @@ const loopback = new BlockList()
 loopback.addSubnet('127.0.0.0', 8, 'ipv4')
 loopback.addAddress('::1', 'ipv6')
 
-/** Whether an IP address is a loopback address (127.0.0.0/8 or ::1). False for host names. */
-export function isLoopback(host: string): boolean {
+/** Whether a host is a loopback address (127.0.0.0/8 or ::1), or the name that every machine gives it. */
+export function isLocal(host: string): boolean {
 	const family = isIP(host)
-	return family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6')
+	return host === 'localhost' || (family !== 0 && loopback.check(host, family === 4 ? 'ipv4' : 'ipv6'))
 }

@@ -7,6 +7,7 @@ import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
+import { isLagUnknown } from '../../core/networkLine.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
@@ -88,9 +89,7 @@ export function unknownHeads(health: Pick<Health, 'networks'> | undefined) {
 		(health?.networks ?? []).filter(isUnknown).map(({ network }) => network)
 	return {
 		heads: namesOf(({ headUnknownSince }) => headUnknownSince !== undefined),
-		lags: namesOf(
-			({ headUnknownSince, isBehindCheckpoint = false }) => headUnknownSince !== undefined || isBehindCheckpoint,
-		),
+		lags: namesOf(isLagUnknown),
 	}
 }
 

@@ -85,9 +85,7 @@ export function createNetworkPoller({
 	let nudged = false
 	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
-	/** By the steady clock: when a poll last succeeded; at first, now. */
-	let wellAtMs = steady()
-	let status: PollerStatus = { ...freshStatus, wellAtMs }
+	let status: PollerStatus = { ...freshStatus, wellAtMs: steady() }
 	/** Why audits fail; null while they succeed. */
 	let auditTrouble: AuditTrouble | null = null
 	follower.onEnd(audited)
@@ -163,8 +161,7 @@ export function createNetworkPoller({
 			const before = status.unread.find(({ look, span }) => look === each.look && span.from === each.span.from)
 			return { ...each, sinceMs: before?.sinceMs ?? steady() }
 		})
-		wellAtMs = steady()
-		status = { ...status, lastReport, lastDoneAtMs: clock(), wellAtMs, unread }
+		status = { ...status, lastReport, lastDoneAtMs: clock(), wellAtMs: steady(), unread }
 		return error
 	}
 
@@ -190,8 +187,7 @@ export function createNetworkPoller({
 		}
 		// A poll that ran out of time may not have reached its second look and its backfills.
 		const unread = report.behind ? status.unread : []
-		wellAtMs = steady()
-		status = { ...status, lastReport: report, lastDoneAtMs: clock(), wellAtMs, failure: null, unread }
+		status = { ...status, lastReport: report, lastDoneAtMs: clock(), wellAtMs: steady(), failure: null, unread }
 	}
 
 	/** Logs a failure only if it differs from the last one. */

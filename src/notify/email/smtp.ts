@@ -1,7 +1,7 @@
 /** The SMTP transport: the settings of nodemailer, with reasons. */
 import { connect, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
-import { isLoopback } from '../../base/net/loopback.js'
+import { isLocal } from '../../base/net/loopback.js'
 import { hiderOf } from '../../base/secrets/hide.js'
 import { decoded } from '../../base/secrets/urlSecrets.js'
 import { allowedLookup, forbiddenError, isForbidden } from '../webhook/forbidden.js'
@@ -94,7 +94,7 @@ function openSocket(host: string, port: number, callback: SocketCallback): void 
 
 /** A loopback address, or a name that always means loopback. */
 function isThisMachine(host: string): boolean {
-	return host === 'localhost' || host.endsWith('.localhost') || isLoopback(host)
+	return isLocal(host) || host.endsWith('.localhost')
 }
 
 /**
