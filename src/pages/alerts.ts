@@ -1,7 +1,7 @@
 /** The page of alerts. */
 
 import { iso } from '../base/utc.js'
-import { alertsOf } from '../core/outbox/historyEntries.js'
+import { alertOf } from '../core/outbox/historyEntries.js'
 import { allKinds } from '../kinds/all.js'
 import type { Message } from '../model/alert.js'
 import type { DeliveryRow } from '../model/history.js'
@@ -54,7 +54,7 @@ export async function alerts(
 		says: facts.says(message),
 		reason: reasonOf(message),
 		toldAt: iso(Math.min(...rows.map(({ toldAtMs }) => toldAtMs))),
-		alerts: alertsOf(message),
+		alerts: [alertOf(message) ?? []].flat(),
 		deliveries: rows.map(publicOf),
 	}))
 	return {

@@ -1,6 +1,6 @@
 /** The page of deliveries. */
 
-import { alertsOf } from '../core/outbox/historyEntries.js'
+import { alertOf } from '../core/outbox/historyEntries.js'
 import { watchLink, wholeAddress } from './addresses.js'
 import { deliveryInWords, isMovement, itemOf, sentence, watchOf } from './alertTable.js'
 import { gather, queryOf } from './collectDeliveries.js'
@@ -26,11 +26,10 @@ export async function deliveryPage(facts: PageFacts, params: URLSearchParams) {
 			if ('hole' in row) return []
 			const { type, data } = row.message
 			const says = facts.says(row.message)
-			const alerts = alertsOf(row.message)
-			const [moved] = facts.isAlarming(says) ? [] : alerts.filter((alert) => isMovement(type, alert))
-			const movement =
-				moved === undefined ? null : { direction: moved.direction, value: moved.value ?? '', item: itemOf(moved) }
-			return [{ ...publicOf(row), id: data.id, type, says, movement, watches: alerts.map(watchOf) }]
+			const alert = alertOf(row.message)
+			const moved = alert !== null && !facts.isAlarming(says) && isMovement(type, alert) ? alert : null
+			const movement = moved && { direction: moved.direction, value: moved.value ?? '', item: itemOf(moved) }
+			return [{ ...publicOf(row), id: data.id, type, says, movement, watches: alert === null ? [] : [watchOf(alert)] }]
 		}),
 		holes: holesOf(found.rows),
 		next: found.next,

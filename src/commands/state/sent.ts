@@ -3,7 +3,7 @@
 import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
-import { alertsOf, isAbout, isHole } from '../../core/outbox/historyEntries.js'
+import { alertOf, isAbout, isHole } from '../../core/outbox/historyEntries.js'
 import type { HistoryEntry, HistoryHole, HistoryQuery, HistoryRow } from '../../model/history.js'
 import type { StatePlace } from '../../model/state.js'
 import { headline } from '../../notify/text/sentence.js'
@@ -55,7 +55,7 @@ function isAsked(entry: HistoryEntry, query: HistoryQuery): boolean {
 
 function publicOf({ id: deliveryId, message, createdAtMs, endedAtMs, ...row }: HistoryRow) {
 	const { receiver, recipient, result, attempts, lastError, answer } = row
-	const [alert] = alertsOf(message)
+	const alert = alertOf(message)
 	return {
 		...{ id: message.data.id, deliveryId, type: message.type },
 		kind: alert?.kind ?? message.type.slice(message.type.indexOf('.') + 1),

@@ -44,9 +44,9 @@ export function isHole(entry: HistoryEntry): entry is HistoryHole {
 	return 'hole' in entry
 }
 
-/** The alert that a message carries; none of a system message. */
-export function alertsOf({ data }: Message): readonly AlertData[] {
-	return isAlert(data) ? [data] : []
+/** The alert that a message carries; null in a message about the system. */
+export function alertOf({ data }: Message): AlertData | null {
+	return isAlert(data) ? data : null
 }
 
 /** Whether a message matches a query. The caller checks `sinceMs` against the appropriate time. */
@@ -54,20 +54,19 @@ export function isAbout(message: Message, receiver: string, query: HistoryQuery)
 	const { address, network, kind, text } = query
 	if (query.receiver !== undefined && query.receiver !== receiver) return false
 	if (address === undefined && network === undefined && kind === undefined && text === undefined) return true
-	const alerts = alertsOf(message)
+	const alert = alertOf(message)
 	const ending = message.type.slice(message.type.indexOf('.') + 1)
-	if (alerts.length === 0) {
+	if (alert === null) {
 		const own = 'network' in message.data ? message.data.network : null
 		if (address !== undefined || (network !== undefined && network !== own)) return false
 		if (kind !== undefined && kind !== ending) return false
 		return text === undefined || JSON.stringify(message.data).toLowerCase().includes(text.toLowerCase())
 	}
-	return alerts.some(
-		(alert) =>
-			(address === undefined || alert.watch.address.toLowerCase() === address.toLowerCase()) &&
-			(network === undefined || alert.network === network) &&
-			(kind === undefined || alert.kind === kind || ending === kind) &&
-			(text === undefined || speaksOf(alert, text.toLowerCase())),
+	return (
+		(address === undefined || alert.watch.address.toLowerCase() === address.toLowerCase()) &&
+		(network === undefined || alert.network === network) &&
+		(kind === undefined || alert.kind === kind || ending === kind) &&
+		(text === undefined || speaksOf(alert, text.toLowerCase()))
 	)
 }
 
