@@ -47,7 +47,8 @@ export function describeConfig(config: Config, cwd: string, { all = false }: Des
 			'balance changes without a reported movement come as unexplained.',
 		...(arbitrum.length === 0 ? [] : [`Not covered, ${arbitrumMisses} (${arbitrum.join(', ')}).`]),
 		'',
-		`configuration is right: ${counted(config.networks.length, 'network')}, ${counted(config.watches.length, 'watch', 'watches')}, ` +
+		`configuration is right: ${counted(config.networks.length, 'network')}, ` +
+			`${counted(config.watches.length, 'watch', 'watches')}, ` +
 			`${counted(config.receivers.length, 'receiver')}`,
 	]
 }

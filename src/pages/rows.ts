@@ -26,14 +26,11 @@ export function holesOf(rows: Gathered['rows']) {
 }
 
 export function holesIn(holes: ReturnType<typeof holesOf>): readonly Html[] {
-	return holes.map(
-		({
-			rows,
-			from,
-			to,
-		}) => html`<p class="hole">${mark('hole', 'ill')} ${amount(counted(rows, 'row'))} of the history could not be written,
-from ${time(Date.parse(from))} to ${time(Date.parse(to))}. The messages themselves were sent.</p>`,
-	)
+	return holes.map(({ rows, from, to }) => {
+		const many = amount(counted(rows, 'row'))
+		return html`<p class="hole">${mark('hole', 'ill')} ${many} of the history could not be written,
+from ${time(Date.parse(from))} to ${time(Date.parse(to))}. The messages themselves were sent.</p>`
+	})
 }
 
 const waits: ReadonlySet<string> = new Set(['pending', 'held'])
