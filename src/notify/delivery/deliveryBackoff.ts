@@ -4,7 +4,7 @@
  */
 
 import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
-import { ALONE, isAlone, isParked } from '../../core/outbox/waiting.js'
+import { ALONE, isAlone } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Failed, Pause, QueueState, Refusal } from './queueStates.js'
 
@@ -80,10 +80,7 @@ function resting(delivery: Delivery, refusal: Refusal, rest: Rest & { readonly n
 	const waits = { ...own, result: 'retry', nextAttemptAtMs: pause.untilMs } as const
 	if (isAlone(delivery) && rest.delivery === 'untried')
 		return { ...waits, code: ALONE, error: delivery.lastError ?? error }
-	// One of an earlier pause: the receiver has accepted others since.
-	const beforeMs = isParked(delivery) ? (delivery.refused?.sinceMs ?? 0) : 0
-	const sinceMs = beforeMs >= pause.sinceMs ? beforeMs : nowMs
-	return { ...waits, code, error, refused: { sinceMs, times: 0 } }
+	return { ...waits, code, error, refused: { sinceMs: pause.sinceMs, times: 0 } }
 }
 
 /** No attempt: an earlier delivery about the same subject is not delivered yet. */

@@ -31,7 +31,8 @@ export interface QueueState {
 
 /** A pause of a queue, or of a receiver that refuses the login of all its queues. */
 export interface Pause {
-	readonly sinceMs: number
+	/** When its first refusal was seen; all that waits for it has this time. */
+	sinceMs: number
 	untilMs: number
 	words: Refusal
 	/** One message is being tried. */
@@ -121,7 +122,10 @@ export function createQueueStates(): QueueStates {
 			for (const delivery of pending.filter(isParked)) {
 				const { refused, lastError, lastErrorCode: code = 'message-refused', nextAttemptAtMs } = delivery
 				const words: Refusal = { result: 'parked', code, reason: lastError ?? '' }
-				const pause = begin(delivery, words, refused?.sinceMs ?? nextAttemptAtMs)
+				const sinceMs = refused?.sinceMs ?? nextAttemptAtMs
+				const pause = begin(delivery, words, sinceMs)
+				// What waits from an earlier pause was not tried since: the receiver has accepted others meanwhile.
+				pause.sinceMs = Math.max(pause.sinceMs, sinceMs)
 				pause.untilMs = Math.max(pause.untilMs, nextAttemptAtMs)
 			}
 		},

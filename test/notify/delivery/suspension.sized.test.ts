@@ -119,6 +119,23 @@ describe('a receiver that refuses everything', () => {
 				.toSorted(),
 		)
 	})
+
+	test('behavior: the 72 hours of a refused delivery run on over restarts, whichever delivery is read first', async () => {
+		const hook = scripted('hook', () => refusal)
+		// Each answer takes a moment, so that what is parked with one pause is not parked at one time.
+		const parked = [7, 0, 9, 3].map((laterMs, at) =>
+			alertDeliveryOf(at + 1, {
+				...{ attempts: 2, lastErrorCode: 'message-refused', lastError: 'no', createdAtMs: startMs - 1 },
+				refused: { sinceMs: startMs + laterMs, times: 0 },
+			}),
+		)
+		await lab.store.post(parked)
+		for (const minutes of [600, 600, 600, 600, 600, 600, 660, 61]) {
+			lab.nowMs += minutes * minute
+			await drain(hook)
+		}
+		expect((await lab.statuses()).toSorted()).toEqual(['1 dead', '2 dead', '3 dead', '4 dead'])
+	})
 })
 
 async function drainAfterQuarter(hook: Scripted): Promise<void> {
