@@ -10,7 +10,13 @@ import type { AddressSet, Block, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Network } from '../model/watch.js'
-import { inCoins, partInCoins, type WithdrawalLists, type WithdrawalRules } from './blocks/withdrawals.js'
+import {
+	inCoins,
+	partInCoins,
+	unreadWithdrawals,
+	type WithdrawalLists,
+	type WithdrawalRules,
+} from './blocks/withdrawals.js'
 import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { UNUSED_ADDRESS } from './capabilities/probeFilter.js'
@@ -158,7 +164,9 @@ export function createChain(options: ChainOptions): Chain {
 			const early = tokens.begin(rpc, { ...question, askAnother, isReread }, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
 			reading = rpc
-			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint }
+			const unread = isReread ? [] : unreadWithdrawals(withdrawals, part)
+			const doubt = unread.length === 0 ? {} : { unprovedLogs: unread }
+			const whole = { ...partInCoins(withdrawals, part), endpoint: rpc.endpoint, ...doubt }
 			try {
 				const read = await tokens.addTo(whole, { rpc, addresses, headers, early, askAnother, isReread }, signal)
 				if (read.tokens !== undefined && whole.last.txHashes.length > 0) logsFailSinceMs = null

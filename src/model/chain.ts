@@ -16,6 +16,8 @@ export interface Block extends BlockRef {
 	readonly txHashes: readonly Hash[]
 	/** EIP-4895 withdrawals in the header's order; absent where the header has none. */
 	readonly withdrawals?: readonly Withdrawal[]
+	/** The header has withdrawals that cannot be read; those that can be are above. */
+	readonly hasUnreadWithdrawals?: true
 	/** Author of the block; absent where the header does not name one. */
 	readonly author?: Address
 	/** True for a block of Prague or later, whose transactions may set the code of plain addresses (EIP-7702). */

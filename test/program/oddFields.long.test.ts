@@ -1,7 +1,7 @@
 // Fields of headers and receipts that contradict each other, or are null: what the daemon tells of such blocks.
 import { expect, test } from 'vitest'
-import { bloomOf, type Json, type OddChain } from '../support/oddChain.js'
-import { startOddSite } from './site.js'
+import { bloomOf, type Json, type OddChain, watched } from '../support/oddChain.js'
+import { startOddSite, told } from './site.js'
 
 const same = (one: Json) => one
 
@@ -134,10 +134,16 @@ const blooms: Readonly<Record<string, readonly [(one: Json) => Json, (one: Json)
 	'bits of no log': [(one) => ({ ...one, logsBloom: or(String(one.logsBloom)) }), (one) => one],
 }
 
-test('receipts by hash only, and blooms that fit no logs: coins and tokens are announced', async () => {
+const withLogs = (logsOf: (logs: Json[]) => unknown) =>
+	edited(same, (one) => ({ ...one, logs: logsOf(one.logs as Json[]) }))
+/** What receipts give of their logs: the rest is in `eth_getLogs`. */
+const withoutLogs = [withLogs(() => null), withLogs((logs) => logs.map(({ logIndex: _, ...log }) => log))]
+
+test('receipts by hash only, without logs, and blooms that fit no logs: coins and tokens are announced', async () => {
 	const { chain, tells, site } = await start(() => {}, { kinds: 'transfer, token' })
 	const edits = [
 		...lacking.map((receipts) => edited(same, same, { receipts })),
+		...withoutLogs,
 		...Object.values(blooms).map(([header, receipt]) => edited(header, receipt)),
 	]
 	for (const edit of edits) {
@@ -148,4 +154,29 @@ test('receipts by hash only, and blooms that fit no logs: coins and tokens are a
 	}
 	const { stdout } = await site.run(['status'])
 	expect(stdout).toContain('tokens not proved: that no log of 9 blocks')
+})
+
+test('withdrawals that cannot be read: the others and payments are announced, and it is said', async () => {
+	const { chain, tells, hook, site } = await startOddSite({ kinds: 'transfer, withdrawal' })
+	await tells(`transfer ${chain.mine({})}`)
+	const paying = chain.head() + 1
+	const whole = { index: '0x5', validatorIndex: '0x1', address: watched, amount: '0x2' }
+	const lists: readonly unknown[] = [
+		[whole, { validatorIndex: '0x1', address: watched, amount: '0x3' }, null],
+		{ none: 'listed' },
+	]
+	chain.edit = (method, _params, result) => {
+		if (method !== 'eth_getBlockByNumber') return result
+		const header = Object(result) as Json
+		const list = lists[Number(header.number) - paying]
+		return list === undefined ? result : { ...header, withdrawals: list }
+	}
+	const paid = [chain.mine({}), chain.mine({})].map((one) => `transfer ${one}`)
+	await tells(...paid)
+	const found = (kind: string) => told(hook.hits).flatMap(({ data }) => (data?.kind === kind ? [data] : []))
+	await hook.until(() => found('withdrawal').length > 0)
+	expect(found('withdrawal').map(({ valueWei, index }) => [valueWei, index])).toEqual([['2000000000', '5']])
+	const { stdout } = await site.run(['status'])
+	expect(stdout).toContain(`withdrawals not proved: 2 blocks from ${paying} to ${paying + 1}`)
+	expect(stdout).not.toMatch(/gap/)
 })

@@ -4,6 +4,7 @@ import * as Rlp from 'ox/Rlp'
 import { OP_STACK } from '../../core/chains.js'
 import type { AddressSet, Block, Part, Withdrawal } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
+import type { UnprovedBlock } from '../../model/token.js'
 import { emptyRoot, listRoot } from '../wire/listRoot.js'
 import { shortHex } from '../wire/rlpWords.js'
 import { type Header, malformed } from '../wire/wire.js'
@@ -37,16 +38,17 @@ export interface WithdrawalLists extends WithdrawalRules {
 }
 
 /** Whether this block, or others like it, may pay withdrawals in the chain's coin. */
-function mayPay({ areCoins }: WithdrawalRules, { withdrawals = [], withdrawalsRoot }: Header): boolean {
-	return areCoins && (withdrawals.length > 0 || withdrawalsRoot === emptyRoot)
+function mayPay({ areCoins }: WithdrawalRules, header: Header): boolean {
+	const { withdrawals = [], withdrawalsRoot, hasUnreadWithdrawals = false } = header
+	return areCoins && (withdrawals.length > 0 || hasUnreadWithdrawals || withdrawalsRoot === emptyRoot)
 }
 
 /** Throws `malformed` for a list that does not make its header's root, unless no list of the chain does (OP stack). */
 export function noteWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
 	if (!lists.areCoins) return
-	const { withdrawals = [], withdrawalsRoot, number } = header
+	const { withdrawals = [], withdrawalsRoot, number, hasUnreadWithdrawals = false } = header
 	if (mayPay(lists, header)) lists.mayBePaid = true
-	if (withdrawalsRoot === null) return
+	if (withdrawalsRoot === null || hasUnreadWithdrawals) return
 	const isEmpty = withdrawals.length === 0
 	if (isEmpty && (withdrawalsRoot === emptyRoot || !lists.rootsFit)) return
 	if (withdrawalsRootOf(withdrawals) === withdrawalsRoot) {
@@ -69,7 +71,7 @@ export function withdrawalsRootOf(withdrawals: readonly Withdrawal[]): Hash {
 /** The block without withdrawals if they are not paid in the chain's coin. */
 export function inCoins({ areCoins }: WithdrawalLists, block: Block): Block {
 	if (areCoins) return block
-	const { withdrawals: _, ...rest } = block
+	const { withdrawals: _, hasUnreadWithdrawals: __, ...rest } = block
 	return rest
 }
 
@@ -79,7 +81,15 @@ export function partInCoins<P extends Part>(lists: WithdrawalLists, part: P): P 
 	return { ...part, last: inCoins(lists, part.last), blocks }
 }
 
-/** The headers that pay one of the addresses; throws as `noteWithdrawals` does. */
+/** Blocks of the part with withdrawals that cannot be read. */
+export function unreadWithdrawals({ areCoins }: WithdrawalLists, { blocks, last }: Part): readonly UnprovedBlock[] {
+	const all = [...blocks.values(), ...(blocks.has(last.number) ? [] : [last])]
+	return all
+		.filter(({ hasUnreadWithdrawals = false }) => areCoins && hasUnreadWithdrawals)
+		.map(({ number }) => ({ number, why: 'withdrawals' }))
+}
+
+/** The headers that pay one of the addresses, or may, since they cannot be read; throws as `noteWithdrawals` does. */
 export function payingBlocks(
 	lists: WithdrawalLists | undefined,
 	headers: readonly Header[],
@@ -88,5 +98,8 @@ export function payingBlocks(
 ): readonly Header[] {
 	if (lists?.areCoins !== true) return []
 	for (const header of headers) noteWithdrawals(lists, header, endpoint)
-	return headers.filter(({ withdrawals }) => withdrawals?.some(({ address }) => addresses.has(address)) === true)
+	return headers.filter(
+		({ withdrawals = [], hasUnreadWithdrawals = false }) =>
+			hasUnreadWithdrawals || withdrawals.some(({ address }) => addresses.has(address)),
+	)
 }

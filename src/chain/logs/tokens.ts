@@ -102,7 +102,8 @@ export function createTokens(
 			if (!areAsked(addresses)) return part
 			const question = { span: part.span, ...wantedOf(addresses), headers, askAnother, isReread }
 			const { tokens, control, blocks, unproved } = await (early ?? reader.read(rpc, question, signal))
-			const doubt = isReread || unproved.length === 0 ? {} : { unprovedLogs: unproved }
+			const doubt =
+				isReread || unproved.length === 0 ? {} : { unprovedLogs: [...(part.unprovedLogs ?? []), ...unproved] }
 			const read = { ...(setting.areAsked() && { tokens }), ...(addresses.logsOf !== undefined && { control }) }
 			return { ...part, ...read, blocks: new Map([...part.blocks, ...blocks]), ...doubt }
 		},

@@ -81,7 +81,7 @@ export async function readPostings(
 	if (!rules.areCoins) return postings
 	const header = readBlock(whole, reading)
 	if (header !== null) noteWithdrawals({ ...rules, mayBePaid: false }, header, rpc.endpoint)
-	return [...postings, ...withdrawalsOf(whole, addresses, reading)]
+	return [...postings, ...withdrawalsOf(whole, addresses)]
 }
 
 function readTransaction(raw: unknown, reading: Reading): Transaction {
@@ -117,8 +117,8 @@ function postingsOf(
 	return postings
 }
 
-function withdrawalsOf(block: Json, addresses: AddressSet, reading: Reading): readonly Posting[] {
-	return readWithdrawals(block, reading).flatMap(({ address: to, wei, index, validatorIndex }): Posting[] => {
+function withdrawalsOf(block: Json, addresses: AddressSet): readonly Posting[] {
+	return readWithdrawals(block).withdrawals.flatMap(({ address: to, wei, index, validatorIndex }): Posting[] => {
 		if (!addresses.has(to)) return []
 		return [{ kind: 'withdrawal', address: to, wei: [wei, wei], txHash: null, withdrawal: { index, validatorIndex } }]
 	})

@@ -197,7 +197,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	if (number > BigInt(Number.MAX_SAFE_INTEGER))
 		throw malformed(reading, 'a block has a number that no chain has reached')
 	const txHashes = readTxHashes(raw, reading)
-	const withdrawals = readWithdrawals(raw, reading)
+	const { withdrawals, areAllRead } = readWithdrawals(raw)
 	const [accessListHash, author] = [hash(raw.blockAccessListHash), address(raw.miner)]
 	return {
 		number,
@@ -210,6 +210,7 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		logsBloom: bloomIn(raw),
 		withdrawalsRoot: rootOf(raw.withdrawalsRoot),
 		...(withdrawals.length > 0 && { withdrawals }),
+		...(!areAllRead && { hasUnreadWithdrawals: true as const }),
 		// EIP-7685 came with the same fork as EIP-7702.
 		...(hash(raw.requestsHash) !== null && { takesAuthorisations: true as const }),
 		...(accessListHash !== null && { accessListHash, ...(author !== null && { author }) }),
@@ -218,19 +219,21 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 
 const GWEI = 10n ** 9n
 
-/** The withdrawals of a block (EIP-4895): amounts come in gwei. One address may be paid several times in one block. */
-export function readWithdrawals(block: Json, reading: Reading): readonly Withdrawal[] {
-	if (!Array.isArray(block.withdrawals)) return []
-	return block.withdrawals.map((raw: unknown): Withdrawal => {
-		const to = isObject(raw) ? address(raw.address) : null
-		const amount = isObject(raw) ? quantity(raw.amount) : null
-		const index = isObject(raw) ? quantity(raw.index) : null
-		const validatorIndex = isObject(raw) ? quantity(raw.validatorIndex) : null
-		if (to === null || amount === null || index === null || validatorIndex === null) {
-			throw malformed(reading, 'a withdrawal without its index, validator, address or amount')
-		}
-		return { index, validatorIndex, address: to, wei: amount * GWEI }
+/**
+ * The withdrawals of a block (EIP-4895): amounts come in gwei. One address may be paid several times in one block. One
+ * that lacks its index, validator, address or amount is left out: it is no reason to refuse the block.
+ */
+export function readWithdrawals({ withdrawals: given }: Json) {
+	const all: readonly unknown[] = Array.isArray(given) ? given : []
+	const withdrawals = all.flatMap((raw): readonly Withdrawal[] => {
+		if (!isObject(raw)) return []
+		const [to, amount] = [address(raw.address), quantity(raw.amount)]
+		const [index, validatorIndex] = [quantity(raw.index), quantity(raw.validatorIndex)]
+		if (to === null || amount === null || index === null || validatorIndex === null) return []
+		return [{ index, validatorIndex, address: to, wei: amount * GWEI }]
 	})
+	const isList = Array.isArray(given) || given === null || given === undefined
+	return { withdrawals, areAllRead: isList && withdrawals.length === all.length }
 }
 
 /** Whether gas or a root says that there are transactions, or nothing says that there are none, and none is listed. */

@@ -40,6 +40,7 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
 		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${BACKFILL}`
 		else if (why === 'self-destruct') yield `self-destruct not proved: ${which.slice('of '.length)}: ${BLANK}`
+		else if (why === 'withdrawals') yield `withdrawals not proved: ${which.slice('of '.length)}: ${MALFORMED}`
 		else if (why === 'authorisations') yield `delegations not covered: ${which.slice('of '.length)}: ${UNCOVERED}`
 		else if (why === 'code') yield `foreign code not covered: ${which.slice('of '.length)}: ${UNJUDGED}`
 		else yield `tokens not proved: that no log ${which} is missing: ${why === 'receipts' ? UNKNOWN : UNREAD}`
@@ -51,6 +52,9 @@ const BACKFILL =
 	'is scanned again'
 const BLANK =
 	'a contract destroyed itself, the node names neither heir nor amount, and no balances prove that nothing ' + 'moved'
+const MALFORMED =
+	'their headers have withdrawals without index, validator, address or amount, which are not reported; where books ' +
+	'are kept, the balance shows what they paid'
 const UNREAD = 'one endpoint has given them, and their headers do not rule it out; a second endpoint proves such blocks'
 const ONCE = 'no endpoint gives it again, most often since the node has pruned it; what was sent of it stands'
 const UNCOVERED =

@@ -36,7 +36,8 @@ function lateness({ late, blockTimestamp }: AlertData): string {
 /** One alert, `RETRACTED: Treasury received …` after a retraction; a label replaces an address where there is one. */
 export function sentence({ type, data }: { readonly type: Message['type']; readonly data: AlertData }): string {
 	const mark = isImitation(data) ? 'LOOK-ALIKE: ' : ''
-	return `${mark}${type === 'alert.removed' ? 'RETRACTED: ' : ''}${recordOf(data.kind).sentence(data)}${foldedInWords(data)}`
+	const retracted = type === 'alert.removed' ? 'RETRACTED: ' : ''
+	return `${mark}${retracted}${recordOf(data.kind).sentence(data)}${foldedInWords(data)}`
 }
 
 /** `, and 212 more alerts (0.3 ETH in)` */

@@ -6,7 +6,18 @@ import type { Log as Logger } from '../../../model/ports.js'
 import { askAll } from '../../blocks/batchedCalls.js'
 import { receiptCall } from '../../blocks/readReceipts.js'
 import type { Rpc } from '../../rpc/rpc.js'
-import { type Header, hash, hexOf, isObject, malformed, type Reading, unsettled } from '../../wire/wire.js'
+import {
+	bloomIn,
+	type Header,
+	hash,
+	hexOf,
+	isObject,
+	type Json,
+	malformed,
+	quantity,
+	type Reading,
+	unsettled,
+} from '../../wire/wire.js'
 import { bloomOf } from './bloom.js'
 import { createReceiptProof, type ReceiptProof } from './receiptProof.js'
 import { isSame, type Log, type LogReceipt, readLogReceipt, readLogs } from './wireLogs.js'
@@ -87,7 +98,7 @@ export function createWholeBlocks({
 				: await askAll(rpc, block.txHashes.map(receiptCall), signal)
 		// The node has the header and not yet the receipts.
 		if (raw === null) throw unsettled(reading, `it has no receipts of block ${block.number} yet`)
-		const receipts = await inOrder(raw, block, reading)
+		const receipts = await inOrder(await withLogs(rpc, block, raw, signal), block, reading)
 		const proof = await prove(receipts, block, reading)
 		const txs = receipts.flatMap(({ txHash, sender, logs }, txIndex) =>
 			logs.length === 0 ? [] : [{ txHash, txIndex, block: refOf(block), initiator: sender, logs }],
@@ -143,6 +154,26 @@ async function completed(rpc: Rpc, block: Header, raw: unknown, signal: AbortSig
 	const one = await rpc.call('eth_getTransactionReceipt', [first], signal)
 	if (one === null) return raw
 	return [...given, one, ...(await askAll(rpc, others.map(receiptCall), signal))]
+}
+
+/** Receipts whose logs cannot be read get those of `eth_getLogs`, if it answers; what they prove is seen afterwards. */
+async function withLogs(rpc: Rpc, block: Header, raw: unknown, signal: AbortSignal): Promise<unknown> {
+	if (!Array.isArray(raw) || !raw.some((one) => lacksLogs(one, block))) return raw
+	const answer = await rpc.call('eth_getLogs', [{ blockHash: block.hash }], signal).catch((error: unknown) => {
+		if (error instanceof RpcError && mayFallBack(error)) return null
+		throw error
+	})
+	if (!Array.isArray(answer)) return raw
+	const logs = groupedBy(answer.filter(isObject), ({ transactionHash }) => hash(transactionHash))
+	return raw.map((one) => (lacksLogs(one, block) ? { ...one, logs: logs.get(hash(one.transactionHash)) ?? [] } : one))
+}
+
+/** Without a list of logs that have their places, although no bloom says that there are none. */
+function lacksLogs(receipt: unknown, { logsBloom }: Header): receipt is Json {
+	if (!isObject(receipt)) return false
+	const { logs } = receipt
+	if (Array.isArray(logs)) return logs.some((one) => !isObject(one) || quantity(one.logIndex) === null)
+	return [logsBloom, bloomIn(receipt)].some((bloom) => bloom === null || BigInt(bloom) > 0n)
 }
 
 /** One receipt for each transaction of the header, in its order. */
