@@ -120,7 +120,7 @@ describe('a receiver that refuses everything', () => {
 		)
 	})
 
-	test('behavior: the 72 hours of refused deliveries run on over restarts, in whatever order they are read', async () => {
+	test('behavior: the 72 hours of refused deliveries run on over restarts, in any order', async () => {
 		const hook = scripted('hook', () => refusal)
 		// Each answer takes a moment, so that what is parked with one pause is not parked at one time.
 		const parked = [7, 0, 9, 3].map((laterMs, at) =>
