@@ -109,7 +109,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		'Times that a book was opened anew over blocks of which nothing could be proved.',
 		['network'],
 	)
-	const unexplained = counter('unexplained_total', 'Balances that moved, and nothing explains it.', ['network'])
+	const unexplained = counter('unexplained_total', 'Unexplained balance changes.', ['network'])
 	const gaps = gauge('gap_blocks', 'Blocks passed over because no source of any endpoint gives them.', ['network'])
 	const gapsAccepted = gauge('gap_blocks_accepted', 'Those among them that a person has accepted.', ['network'])
 	const deliveries = counter('deliveries_total', 'Attempts at deliveries, by result: delivered, retry, parked, dead.', [
@@ -155,7 +155,7 @@ export function createMetrics(options: MetricsOptions): Metrics {
 		'Requests that may be under way to an endpoint at once, as learnt.',
 		['network', 'endpoint'],
 	)
-	const rateLimit = gauge('rpc_rate_limit', 'Calls a second that an endpoint bears, as learnt from its 429s.', [
+	const rateLimit = gauge('rpc_rate_limit', 'Calls per second an endpoint accepts, inferred from its 429 answers.', [
 		'network',
 		'endpoint',
 	])

@@ -86,7 +86,7 @@ export async function proved(
 	return { part, context, difference, unproved }
 }
 
-/** The watches that may have been moved; of many, those that a source of whole blocks names; null: none does. */
+/** The watches whose coins may have moved; of many, the ones that a whole block names. Null: no source gives one. */
 async function movable(
 	{ span, last }: Part,
 	{ watches }: Pick<PollConfig, 'watches'>,

@@ -57,7 +57,7 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 			'a tab',
 			'watchlists/a.yaml',
 			(text) => text.replace('  - ', '\t- '),
-			/^watchlists\/a\.yaml:4:1: a tab stands here/m,
+			/^watchlists\/a\.yaml:4:1: indent with spaces, not tabs/m,
 		],
 		[
 			'an open quote',

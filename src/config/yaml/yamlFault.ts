@@ -9,7 +9,7 @@ export interface YamlFault extends Slip {
 
 /** Errors that have one cause. */
 const causes: Partial<Record<ErrorCode, string>> = {
-	TAB_AS_INDENT: 'a tab stands here; YAML is indented with spaces only',
+	TAB_AS_INDENT: 'indent with spaces, not tabs',
 	RESOURCE_EXHAUSTION: 'maps and lists are nested too deep here',
 	MULTIPLE_DOCS: 'a second document begins here; one file holds one: drop the line `---`',
 	BAD_DQ_ESCAPE: 'what follows this \\ is not understood; between " a backslash is written twice',

@@ -44,7 +44,7 @@ export interface JudgedCode extends BorrowedCode {
 	readonly learns: LearntCode | null
 }
 
-/** First those of the first code of each contract, then those that the caller chose: a stranger can name thousands. */
+/** Sorted: the first code of each contract, then code that the caller chose; a stranger can name thousands. */
 export function codesNeeded(tx: TxTrace, asks: (contract: Address) => boolean): ReadonlySet<Address> {
 	const ranks: [Address[], Address[], Address[]] = [[], [], []]
 	const seen = new Set<Address>()

@@ -1,4 +1,4 @@
-/** A delivery after what came of it is recorded. Pure. */
+/** The delivery as it stands once its result is recorded. */
 
 import type { Delivery, Resolution } from '../../model/delivery.js'
 

@@ -35,7 +35,7 @@ describe('size', () => {
 		expect(afterAnswer(startSpanSize(bounds), 100, 6_000_000, bounds).blocks).toBe(1)
 	})
 
-	test('behavior: the last, shorter piece of a span says nothing of what the endpoint bears', () => {
+	test('behavior: the last, shorter piece of a span says nothing about the limit of the endpoint', () => {
 		expect(afterAnswer(startSpanSize(bounds), 3, 1, bounds)).toEqual(startSpanSize(bounds))
 	})
 

@@ -134,7 +134,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'4:18: `stall_after` must be a time such as 90s, 10m, 2h or 1d',
 		'13:16: `heartbeat_url` must be a URL that begins with http:// or https://, such as https://host/path',
 	],
-	'tab-as-indent': ['3:1: a tab stands here; YAML is indented with spaces only'],
+	'tab-as-indent': ['3:1: indent with spaces, not tabs'],
 	'two-documents': ['5:1: a second document begins here; one file holds one: drop the line `---`'],
 	'unclosed-list': ['11:1: a [ or { before this is not closed'],
 	'unclosed-quote': ['2:11: this quote is never closed'],
