@@ -106,6 +106,10 @@ export const policyTable: readonly PolicyCase[] = [
 	both('a way that is not allowed', http(405), recipient('554 5.7.1 relay access denied'), 'parked'),
 	both('a sender that is not allowed', null, { phase: 'sender', answer: '550 5.7.1 not your address' }, 'parked'),
 	both('a server that wants none of us', null, { phase: 'connect', answer: '554 5.3.2 go away' }, 'parked'),
+	both('a server that does not know the method', http(501), null, 'parked'),
+	both('a server that does not speak this version', http(505), null, 'parked'),
+	both('a network that asks for a login', http(511), null, 'parked'),
+	both('a server without room', http(507), null, 'retry'),
 	both('a receiver that is not there', http(404), null, 'parked'),
 	both('a receiver that was removed', http(410), null, 'parked'),
 	both('a URL that moved for good', http(301, { location: '/elsewhere?key=LOCATION-SECRET' }), null, 'parked', {

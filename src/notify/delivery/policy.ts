@@ -33,6 +33,10 @@ export const httpPolicy: readonly HttpRow[] = [
 	{ from: 425, to: 425, verdict: 'retry', code: 'too-early', meaning: 'too early' },
 	{ from: 429, to: 429, verdict: 'retry', code: 'too-many', meaning: 'too many requests' },
 	{ from: 400, to: 499, verdict: 'parked', code: 'message-refused', meaning: 'the message was refused' },
+	// Codes of 5xx that say "never", not "later".
+	{ from: 501, to: 501, verdict: 'parked', code: 'no-post', meaning: 'the server does not support this request' },
+	{ from: 505, to: 505, verdict: 'parked', code: 'no-post', meaning: 'the server does not support this request' },
+	{ from: 511, to: 511, verdict: 'parked', code: 'login-refused', meaning: 'the network asks for a login first' },
 	{ from: 500, to: 599, verdict: 'retry', code: 'server-failed', meaning: 'the server failed' },
 ]
 
