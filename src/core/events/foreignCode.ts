@@ -132,8 +132,9 @@ function verdictOn(
 	}
 	const same = learnt.filter((other) => isSamePair(other, pair))
 	const isWhole = isSame(input, above.input)
-	// A stranger can name code that the contract chooses by itself: it then runs the same function as without the name.
-	const isAsBefore = (other: LearntCode) => (other.forwarded === true ? isWhole : other.selector === selector)
+	// A stranger can name code that the contract chooses by itself: it then gets the whole input as without the name, or
+	// runs the same function.
+	const isAsBefore = (other: LearntCode) => isWhole || (other.forwarded !== true && other.selector === selector)
 	const before = same.find((other) => !isChosen || isAsBefore(other))
 	if (before !== undefined) {
 		const isKnown = before.forwarded === true || same.some((other) => other.selector === selector)
