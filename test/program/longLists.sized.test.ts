@@ -84,6 +84,16 @@ const rows: readonly (readonly [string, Hard])[] = [
 		},
 	],
 	[
+		'a Safe whose owners become a ring without an end',
+		{
+			make: (node) => safeOf(node, [firstOwner, someone(1)]),
+			// The last owner names the first one, before which another one is put.
+			touch: silently([mapped(1n, 2n), after], [mapped(after, 2n), firstOwner], [mapped(someone(1), 2n), firstOwner]),
+			told: [`safe.owner added ${after}`],
+			says: null,
+		},
+	],
+	[
 		'a Safe of 230 modules, of which 200 are read',
 		{
 			make: (node) => safeOf(node, [firstOwner], linked(modules, 1n)),
