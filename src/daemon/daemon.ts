@@ -27,7 +27,6 @@ import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
 import { createPageFacts } from './pageFacts.js'
-import { createPageNotes } from './pageNotes.js'
 import { openParts, type Parts } from './parts.js'
 import type { NetworkPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
@@ -88,9 +87,8 @@ async function runUntil(
 	})
 	const front = createFront({ ...options, metrics })
 	const startedAtMs = Date.now()
-	const notes = createPageNotes()
 	const failing = createFailingReceivers(Date.now, steadyClock)
-	const observer = createObserver({ metrics, notes, failing, vitals: () => vitals })
+	const observer = createObserver({ metrics, failing, vitals: () => vitals })
 	// For the service manager an instance that stands by is up, and alive.
 	let aliveMs: number | null = null
 	const onWait = async () => {
@@ -122,7 +120,7 @@ async function runUntil(
 	const vitals = createVitals({
 		...{ networks, pollers, notices, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
-		onChange: (network, stalled) => metrics.stalled(network, stalled),
+		onChange: (network, stalled) => metrics.stalled.set({ network }, stalled ? 1 : 0),
 	})
 	try {
 		const summary = () => store.summary()
@@ -139,7 +137,7 @@ async function runUntil(
 		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace)
 		if (history !== null) closers.add(() => history.close())
 		const pageFacts = createPageFacts({
-			...{ config, version, startedAtMs, store, history, health, notes },
+			...{ config, version, startedAtMs, store, history, health, observer },
 			inEffect: () => inEffect,
 		})
 		const pages = (path: string, params: URLSearchParams) => pageAt(path, params, pageFacts)

@@ -2,60 +2,74 @@ import type { LogProofs } from '../chain/logs/logProofs.js'
 import type { RpcRequest } from '../chain/rpc/rpc.js'
 import type { Outcome } from '../model/delivery.js'
 import type { Metrics } from '../ops/metrics.js'
-import type { AuditReport } from '../scan/auditing/follower.js'
+import type { LastAnswer } from '../pages/pageData.js'
 import type { PollReport } from '../scan/poll.js'
 import type { FailingReceivers } from './health/failingReceivers.js'
 import type { Vitals } from './health/vitals.js'
-import type { PageNotes } from './pageNotes.js'
-import type { NoteState } from './polling/noting.js'
-
-/** Receives internal events, for metrics, health and pages. */
-export interface Observer {
-	/** Called after each successful poll. */
-	reported(network: string, report: PollReport): void
-	scanned(network: string, checkpoint: bigint): void
-	/** Called at the end of each audit, with what it announced. */
-	audited(network: string, report: AuditReport): void
-	/** Called when a poll or an audit failed. */
-	failed(network: string): void
-	skipped(network: string): void
-	requested(network: string, request: RpcRequest): void
-	/** Called with the number of blocks whose logs were read, by the kind of proof that none is missing. */
-	provedLogs(network: string, proofs: LogProofs): void
-	attempted(receiver: string, outcome: Outcome): void
-	readonly noted: NoteState
-}
 
 export interface Observers {
 	readonly metrics: Metrics
-	readonly notes: PageNotes
-	readonly failing: FailingReceivers
+	readonly failing: Pick<FailingReceivers, 'attempted'>
 	/** Called at the first event: the vitals are made of parts that need the observer. */
-	readonly vitals: () => Vitals
+	readonly vitals: () => Pick<Vitals, 'reported' | 'scanned'>
 }
 
-/** Passes each event on to all that count it. */
-export function createObserver({ metrics, notes, failing, vitals }: Observers): Observer {
+type Announced = Pick<PollReport, 'alerts' | 'retracted' | 'disagreements'>
+
+export type Observer = ReturnType<typeof createObserver>
+
+/** Receives internal events: counts them, and passes them on to the health and the pages. */
+export function createObserver({ metrics, failing, vitals }: Observers) {
+	/** By network: the host of the endpoint that answered last. */
+	const endpoints = new Map<string, string>()
+	/** By receiver. */
+	const answers = new Map<string, LastAnswer>()
+	/** At the end of each audit, with what it announced. */
+	function audited(network: string, { alerts, retracted, disagreements }: Announced): void {
+		for (const [kind, count] of Object.entries(alerts)) metrics.alerts.inc({ network, kind }, count)
+		metrics.unexplained.inc({ network }, alerts.unexplained ?? 0)
+		metrics.alerts.inc({ network, kind: 'removed' }, retracted)
+		metrics.disagreements.inc({ network }, disagreements)
+	}
 	return {
-		reported(network, report) {
-			metrics.polled(network, { ...report, atMs: Date.now() })
+		endpoints,
+		answers,
+		audited,
+		/** After each successful poll. */
+		reported(network: string, report: PollReport): void {
+			const { head, target, checkpoint } = report
+			metrics.polls.inc({ network, result: 'done' })
+			metrics.head.set({ network }, Number(head))
+			metrics.lag.set({ network }, Math.max(0, Number(target - checkpoint)))
+			metrics.lastPoll.set({ network }, Date.now() / 1000)
+			audited(network, report)
 			vitals().reported(network, report)
 		},
-		scanned: (network, checkpoint) => vitals().scanned(network, checkpoint),
-		audited: (network, report) => metrics.audited(network, report),
-		failed: (network) => metrics.pollFailed(network),
-		skipped: (network) => metrics.pollSkipped(network),
-		requested(network, request) {
-			metrics.requested(network, request)
-			if (request.result === 'ok') notes.endpoints.set(network, request.endpoint)
+		scanned: (network: string, checkpoint: bigint): void => vitals().scanned(network, checkpoint),
+		/** When a poll or an audit failed, or a tick was skipped. */
+		ended: (network: string, result: 'failed' | 'skipped'): void => metrics.polls.inc({ network, result }),
+		/** One HTTP request to an endpoint. */
+		requested(network: string, request: RpcRequest): void {
+			if (request.result === 'ok') endpoints.set(network, request.endpoint)
+			const { bounded } = metrics
+			const of = { network, endpoint: bounded('endpoint', request.endpoint) }
+			const method = bounded('method', request.method)
+			metrics.requests.inc({ ...of, method, result: bounded('result', request.result) })
+			for (const call of request.calls) metrics.calls.inc({ ...of, method: bounded('method', call) })
+			metrics.durations.observe({ ...of, method }, request.durationMs / 1000)
+			metrics.inFlightLimit.set(of, request.inFlightLimit)
+			if (request.rateLimit === null) metrics.rateLimit.remove(of)
+			else metrics.rateLimit.set(of, request.rateLimit)
 		},
-		provedLogs: (network, proofs) => metrics.provedLogs(network, proofs),
-		attempted(receiver, outcome) {
-			metrics.attempted(receiver, outcome.result)
+		/** Numbers of blocks whose logs were read, by the kind of proof that none is missing. */
+		provedLogs(network: string, proofs: LogProofs): void {
+			for (const [proof, blocks] of Object.entries(proofs)) metrics.logProofs.inc({ network, proof }, blocks)
+		},
+		attempted(receiver: string, outcome: Outcome): void {
+			metrics.deliveries.inc({ receiver, result: outcome.result })
 			const words = outcome.result === 'delivered' ? (outcome.answer ?? 'took it') : outcome.reason
-			notes.answers.set(receiver, { atMs: Date.now(), result: outcome.result, words })
+			answers.set(receiver, { atMs: Date.now(), result: outcome.result, words })
 			failing.attempted(receiver, outcome)
 		},
-		noted: notes.note,
 	}
 }

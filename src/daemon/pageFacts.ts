@@ -4,11 +4,12 @@ import type { Config } from '../config/load.js'
 import type { ReceiverSettings } from '../config/settings/settings.js'
 import type { HistoryReader } from '../model/history.js'
 import type { Store } from '../model/ports.js'
+import type { NetworkState } from '../model/state.js'
 import type { Health } from '../model/trouble.js'
 import { isAlarming } from '../notify/text/alarms.js'
 import { headline } from '../notify/text/sentence.js'
 import type { PageFacts } from '../pages/pageData.js'
-import type { PageNotes } from './pageNotes.js'
+import type { Observer } from './observer.js'
 import type { InEffect } from './reload.js'
 
 export interface PageFactsOptions {
@@ -16,14 +17,14 @@ export interface PageFactsOptions {
 	readonly version: string
 	readonly startedAtMs: number
 	readonly inEffect: () => InEffect
-	readonly store: Pick<Store, 'summary' | 'deliveries'>
+	readonly store: Pick<Store, 'network' | 'summary' | 'deliveries'>
 	readonly history: HistoryReader | null
 	readonly health: () => Promise<Health>
-	readonly notes: PageNotes
+	readonly observer: Pick<Observer, 'endpoints' | 'answers'>
 }
 
-export function createPageFacts(options: PageFactsOptions): () => PageFacts {
-	const { config, version, startedAtMs, inEffect, store, history, health, notes } = options
+export function createPageFacts(options: PageFactsOptions): () => Promise<PageFacts> {
+	const { config, version, startedAtMs, inEffect, store, history, health, observer } = options
 	const networks = config.networks.map(({ name, chainId, symbol, decimals, explorer, rpc }) => ({
 		...{ name, chainId, symbol, decimals, explorer },
 		endpoints: rpc.map((url) => new URL(url).host),
@@ -31,18 +32,20 @@ export function createPageFacts(options: PageFactsOptions): () => PageFacts {
 	const receivers = config.receivers.map((one) => ({
 		...{ name: one.name, type: one.type, place: placeOf(one), fallback: one.fallback },
 	}))
-	return () => {
+	return async () => {
+		const states = new Map<string, NetworkState | null>()
+		for (const { name } of networks) states.set(name, await store.network(name))
 		const { watches, loadedAtMs, isRefused, changed } = inEffect()
 		return {
 			...{ version, clock: Date.now, startedAtMs, networks, receivers, watches, health, history },
 			config: { path: basename(config.path), loadedAtMs, isRefused, changed: changed ?? null },
-			endpoint: (network) => notes.endpoints.get(network) ?? null,
-			lastAnswer: (receiver) => notes.answers.get(receiver) ?? null,
+			endpoint: (network) => observer.endpoints.get(network) ?? null,
+			lastAnswer: (receiver) => observer.answers.get(receiver) ?? null,
 			summary: () => store.summary(),
 			deliveries: () => store.deliveries(),
-			bookOf: (network, address) => notes.states.get(network)?.books.get(address) ?? null,
-			contractOf: (network, address) => notes.states.get(network)?.contracts.get(address) ?? null,
-			announcements: (network) => notes.states.get(network)?.announcements.values() ?? [],
+			bookOf: (network, address) => states.get(network)?.books.get(address) ?? null,
+			contractOf: (network, address) => states.get(network)?.contracts.get(address) ?? null,
+			announcements: (network) => states.get(network)?.announcements.values() ?? [],
 			says: headline,
 			isAlarming,
 			checksum: toChecksum,

@@ -25,7 +25,6 @@ import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
 import { areTokensAsked, openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.js'
 import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
-import { noting } from './polling/noting.js'
 
 /** The parts of `run` and `once`; closing closes them in reverse order. */
 export interface Parts {
@@ -80,8 +79,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 			...(historyMs !== undefined && { historyMs }),
 			...(options.onLost && { onLost: options.onLost }),
 		})
-		const clean = guarded(opened, scrubber.clean)
-		const store = observer === undefined ? clean : noting(clean, observer.noted)
+		const store = guarded(opened, scrubber.clean)
 		closers.add(() => store.close())
 
 		const troubles = troubleBook(
@@ -198,8 +196,8 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 		quietAfterMs: 2 * intervalMs,
 		onReport: (report) => observer?.reported(name, report),
 		onAudit: (report) => observer?.audited(name, report),
-		onFailure: () => observer?.failed(name),
-		onSkip: () => observer?.skipped(name),
+		onFailure: () => observer?.ended(name, 'failed'),
+		onSkip: () => observer?.ended(name, 'skipped'),
 		waitReason: () => tooManyWaiting(name, store, receivers()),
 	})
 	return poller

@@ -56,7 +56,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		void keepGood({ ...config, files: config.watchlistFiles })
 		void refusals.accepted(config.watches.length)
 	} else {
-		metrics.reloaded(false)
+		metrics.reloadOk.set(0)
 		void refusals.refused(config.refused.map(formatProblem).join('; '))
 	}
 	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
@@ -111,7 +111,8 @@ function createReload(
 			inEffect.changed = changes
 			void keepGood(read)
 			countWatches(metrics, config, watches)
-			metrics.reloaded(true)
+			metrics.reloadOk.set(1)
+			metrics.reloadAt.setToCurrentTime()
 			log.info(
 				{ cause, watches: watches.length, files: files.length + addressFiles.length, ...changes },
 				'watchlists are read again and in effect',
@@ -123,7 +124,7 @@ function createReload(
 		} catch (error) {
 			if (signal.aborted) return
 			inEffect.isRefused = true
-			metrics.reloaded(false)
+			metrics.reloadOk.set(0)
 			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
 			// An unreadable file must not stop the daemon either.
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
@@ -171,5 +172,5 @@ function inWords({ added, removed }: WatchChanges): string {
 }
 
 export function countWatches(metrics: Metrics, { networks }: Config, watches: WatchSet): void {
-	for (const { name } of networks) metrics.watching(name, watches.networks.get(name)?.length ?? 0)
+	for (const { name } of networks) metrics.watches.set({ network: name }, watches.networks.get(name)?.length ?? 0)
 }

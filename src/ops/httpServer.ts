@@ -8,7 +8,6 @@ import type { Health, NetworkHealth } from '../model/trouble.js'
 import { makeRoom } from './connectionLimit.js'
 import { createHostRule } from './hostRule.js'
 import { createLogin } from './login.js'
-import type { Metrics } from './metrics.js'
 import type { Scrubber } from './scrub.js'
 
 export interface HttpOptions {
@@ -16,7 +15,7 @@ export interface HttpOptions {
 	/** 0: any free port. */
 	readonly port: number
 	readonly version: string
-	readonly metrics: Pick<Metrics, 'text' | 'contentType'>
+	readonly metrics: { readonly text: () => Promise<string>; readonly contentType: string }
 	readonly health: () => Health | Promise<Health>
 	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly log: Log

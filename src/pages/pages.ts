@@ -16,12 +16,16 @@ import { watches, watchesBody } from './watches.js'
 const utf8 = '; charset=utf-8'
 
 /** The page at `path` with the query `params`; null when there is none. */
-export async function pageAt(path: string, params: URLSearchParams, facts: () => PageFacts): Promise<Page | null> {
+export async function pageAt(
+	path: string,
+	params: URLSearchParams,
+	facts: () => PageFacts | Promise<PageFacts>,
+): Promise<Page | null> {
 	if (path === '/style.css') return { status: 200, type: `text/css${utf8}`, body: style }
 	if (path === '/icon.svg') return { status: 200, type: 'image/svg+xml', body: icon }
 	const asked = pages[path]
 	if (!Object.hasOwn(pages, path) || asked === undefined) return null
-	const now = facts()
+	const now = await facts()
 	const made = await asked(now, params).catch(unreadable)
 	const format = params.get('format')
 	if (format === 'json') {

@@ -1,6 +1,7 @@
 // docs/operations.md is read at night by people who believe it: what it names must exist.
 import { readdirSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { createObserver } from '../../src/daemon/observer.js'
 import type { Hash } from '../../src/model/glossary.js'
 import type { StateSummary } from '../../src/model/state.js'
 import { createMetrics } from '../../src/ops/metrics.js'
@@ -30,8 +31,13 @@ async function exposed(): Promise<readonly string[]> {
 	const state: StateSummary = { networks: new Map([['n', network]]), receivers: new Map([['r', receiver]]) }
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
 	const counts = { transfer: 1, deployment: 1, unexplained: 1 }
-	metrics.polled('n', { head: 1n, target: 1n, checkpoint: 1n, alerts: counts, retracted: 1, disagreements: 0, atMs: 1 })
-	metrics.pollFailed('n')
+	const events = createObserver({
+		...{ metrics, failing: { attempted: () => undefined } },
+		vitals: () => ({ reported: () => undefined, scanned: () => undefined }),
+	})
+	const found = { alerts: counts, retracted: 1, disagreements: 0, blocks: 1n, unread: [], behind: false }
+	events.reported('n', { head: 1n, target: 1n, checkpoint: 1n, ...found })
+	events.ended('n', 'failed')
 	const request = {
 		endpoint: 'node.example.org',
 		method: 'eth_chainId',
@@ -39,12 +45,11 @@ async function exposed(): Promise<readonly string[]> {
 		result: 'ok',
 		durationMs: 1,
 	}
-	metrics.requested('n', { ...request, inFlightLimit: 4, rateLimit: 15 })
-	metrics.provedLogs('n', { receipts: 1 })
-	metrics.attempted('r', 'delivered')
-	metrics.reloaded(true)
-	metrics.watching('n', 1)
-	metrics.stalled('n', false)
+	events.requested('n', { ...request, inFlightLimit: 4, rateLimit: 15 })
+	events.provedLogs('n', { receipts: 1, bloom: 0, witness: 0, none: 0 })
+	events.attempted('r', { result: 'delivered' })
+	metrics.watches.set({ network: 'n' }, 1)
+	metrics.stalled.set({ network: 'n' }, 0)
 	const lines = (await metrics.text()).split('\n')
 	return lines.flatMap((line) => {
 		const name = /^# TYPE (\S+)/.exec(line)?.[1]

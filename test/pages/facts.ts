@@ -56,11 +56,11 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 }
 
 /** Resolves to where they are, for this test. */
-export async function servePages(facts: () => PageFacts): Promise<string> {
+export async function servePages(facts: () => PageFacts | Promise<PageFacts>): Promise<string> {
 	const server = await startHttp({
 		...{ host: '127.0.0.1', port: 0, version: '1.2.3', scrubber: createScrubber(), log: silent },
 		metrics: { text: async () => '', contentType: 'text/plain' },
-		health: () => facts().health(),
+		health: async () => (await facts()).health(),
 		pages: (path, params) => pageAt(path, params, facts),
 	})
 	onTestFinished(() => server.close())

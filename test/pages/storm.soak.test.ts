@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { loadConfig } from '../../src/config/load.js'
 import { createPageFacts } from '../../src/daemon/pageFacts.js'
-import { createPageNotes } from '../../src/daemon/pageNotes.js'
 import { openParts } from '../../src/daemon/parts.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { openHistory } from '../../src/state/open.js'
@@ -40,7 +39,8 @@ test(`behavior: ${count} deliveries on their way`, { timeout: 300_000 }, async (
 	const history = await openHistory(config.statePlace)
 	try {
 		const facts = createPageFacts({
-			...{ config, version: '1.2.3', startedAtMs: Date.now(), history, notes: createPageNotes() },
+			...{ config, version: '1.2.3', startedAtMs: Date.now(), history },
+			observer: { endpoints: new Map(), answers: new Map() },
 			inEffect: () => ({ watches: config.watches, loadedAtMs: Date.now(), isRefused: false, isConfigChanged: false }),
 			store: parts.store,
 			health: async () => ({ ok: true, reason: null, networks: [] }),
