@@ -3,6 +3,7 @@ import { isLagUnknown } from '../core/networkLine.js'
 import type { Store } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import type { ControlReply, ControlRequest } from '../ops/controlSocket.js'
+import { inWords } from './cleanedStore.js'
 
 /** Carries out the requests that commands send to the running daemon. */
 export function answerControl(
@@ -15,12 +16,14 @@ export function answerControl(
 		switch (request.act) {
 			case 'health': {
 				const { ok, reason, reasons = [], stuck = [], networks } = await health()
-				const fit = (words: string) => fitWords(clean(words))
-				const each = reasons.length > 1 ? { reasons: reasons.map(fit) } : {}
-				const looks = stuck.length > 0 ? { stuck: stuck.map((one) => ({ ...one, reason: fit(one.reason) })) } : {}
-				const heads = networks.filter(isLagUnknown)
-				const unsure = heads.length > 0 ? { heads: heads.map((one) => ({ ...one, reason: null })) } : {}
-				return { health: { ok, reason: reason === null ? null : fit(reason), ...each, ...looks, ...unsure } }
+				const heads = networks.filter(isLagUnknown).map((one) => ({ ...one, reason: null }))
+				const facts = {
+					...{ ok, reason },
+					...(reasons.length > 1 && { reasons }),
+					...(stuck.length > 0 && { stuck }),
+					...(heads.length > 0 && { heads }),
+				}
+				return { health: inWords(facts, (words) => fitWords(clean(words))) }
 			}
 			case 'accept-gaps':
 			case 'retry-gaps': {

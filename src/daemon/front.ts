@@ -1,6 +1,6 @@
 import type { Config } from '../config/load.js'
 import { PlainError } from '../errors.js'
-import type { Log, Page } from '../model/ports.js'
+import type { Log } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import { type HttpOptions, type HttpServer, startHttp } from '../ops/httpServer.js'
 import type { Metrics } from '../ops/metrics.js'
@@ -26,7 +26,7 @@ export interface FrontOptions {
 interface Answers {
 	/** Never rejects. */
 	readonly health: () => Promise<Health>
-	readonly pages: NonNullable<HttpOptions['pages']>
+	readonly pages: HttpOptions['pages']
 }
 
 const standing: Health = {
@@ -46,8 +46,7 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 		server = await startHttp({
 			...{ ...config.http, version, metrics, log, scrubber, password: config.httpPassword },
 			health: () => answers?.health() ?? standing,
-			pages: async (path, params) =>
-				answers === null ? pageStandingBy(path, params, version) : await answers.pages(path, params),
+			pages: async (path, params) => (await answers?.pages(path, params)) ?? null,
 		})
 		log.info({ host: config.http.host, port: server.port }, 'metrics and health are served')
 	}
@@ -72,16 +71,4 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 
 function isTaken(error: unknown): boolean {
 	return error instanceof PlainError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
-}
-
-function pageStandingBy(path: string, params: URLSearchParams, version: string): Page | null {
-	if (path !== '/') return null
-	if (params.get('format') === 'json') {
-		return {
-			status: 200,
-			type: 'application/json; charset=utf-8',
-			body: `${JSON.stringify({ version, ...standing })}\n`,
-		}
-	}
-	return { status: 200, type: 'text/plain; charset=utf-8', body: `tracewatch ${version}: ${standing.reason}\n` }
 }

@@ -9,7 +9,7 @@ import { text } from 'node:stream/consumers'
 import { z } from 'zod'
 import { codeOf } from '../base/systemError.js'
 import { PlainError } from '../errors.js'
-import type { NetworkHealth, StuckLook } from '../model/trouble.js'
+import type { Health, NetworkHealth } from '../model/trouble.js'
 
 const deliveriesRequest = z.object({ act: z.enum(['retry', 'drop']), ids: z.array(z.string()).readonly() })
 /** An operator's decision about open gaps. Block numbers in decimal. */
@@ -18,31 +18,18 @@ const gapsRequest = z.object({
 	network: z.string(),
 	blocks: z.array(z.string().regex(/^\d{1,20}$/)).readonly(),
 })
-const controlRequest = z.discriminatedUnion('act', [
-	deliveriesRequest,
-	gapsRequest,
-	z.object({ act: z.literal('health') }),
-])
+const healthRequest = z.object({ act: z.literal('health') })
+const controlRequest = z.discriminatedUnion('act', [deliveriesRequest, gapsRequest, healthRequest])
 
 /** Requests to a running daemon. */
 export type ControlRequest = z.infer<typeof controlRequest>
 export type DeliveriesRequest = z.infer<typeof deliveriesRequest>
-export type GapsRequest = z.infer<typeof gapsRequest>
 
 /** The number of deliveries or gaps found, the health of the daemon, or an error message. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
 
-/** Whether the daemon is healthy, and one sentence on the reason if not. */
-export interface ControlHealth {
-	readonly ok: boolean
-	readonly reason: string | null
-	/** The single reasons, when there are several. */
-	readonly reasons?: readonly string[]
-	/** Absent: none. */
-	readonly stuck?: readonly StuckLook[]
-	/** Of networks whose head is unknown or behind the checkpoint; absent: as `stuck`. */
-	readonly heads?: readonly NetworkHealth[]
-}
+/** `heads`: of networks whose head is unknown or behind the checkpoint. What is absent, there is none of. */
+export type ControlHealth = Omit<Health, 'networks'> & { readonly heads?: readonly NetworkHealth[] }
 
 const ANSWER_TIMEOUT_MS = 10_000
 const UNANSWERED = 'the running daemon did not answer; try again'
@@ -70,10 +57,7 @@ export async function serveControl(
 	})
 	const umask = process.umask(0o177)
 	try {
-		await new Promise<void>((resolve, reject) => {
-			server.once('error', reject)
-			server.listen(path, resolve)
-		})
+		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
 	} catch (cause) {
 		const reason = `cannot make ${path}, through which \`tracewatch deliveries\` reaches the daemon: ${words(cause)}`
 		throw new PlainError(reason, { cause })
@@ -91,7 +75,10 @@ export async function serveControl(
  * Sends a request to the daemon of a state folder. Resolves to the number of deliveries or gaps that it found; null
  * when no daemon listens. Throws PlainError when the daemon reports an error or does not answer.
  */
-export async function askControl(stateDir: string, request: DeliveriesRequest | GapsRequest): Promise<number | null> {
+export async function askControl(
+	stateDir: string,
+	request: Exclude<ControlRequest, { readonly act: 'health' }>,
+): Promise<number | null> {
 	const reply = await ask(stateDir, request)
 	if (reply === null) return null
 	if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)
@@ -99,9 +86,7 @@ export async function askControl(stateDir: string, request: DeliveriesRequest | 
 	return reply.count
 }
 
-/**
- * The health of the daemon of a state folder; null when no daemon listens. Throws PlainError when it does not answer.
- */
+/** The health of the daemon of a state folder; null: none listens. Throws PlainError when it does not answer. */
 export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
 	const reply = await ask(stateDir, { act: 'health' })
 	if (reply === null) return null
@@ -115,8 +100,7 @@ async function ask(stateDir: string, request: ControlRequest): Promise<ControlRe
 		const body = await new Promise<string>((resolve, reject) => {
 			const options = { socketPath: controlPath(stateDir), method: 'POST', timeout: ANSWER_TIMEOUT_MS }
 			const sent = send(options, (response) => text(response).then(resolve, reject))
-			sent.once('timeout', () => sent.destroy(new Error('no answer in time')))
-			sent.once('error', reject)
+			sent.once('timeout', () => sent.destroy(new Error('no answer in time'))).once('error', reject)
 			sent.end(JSON.stringify(request))
 		})
 		return JSON.parse(body)

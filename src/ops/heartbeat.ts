@@ -4,6 +4,7 @@
  */
 
 import { createConnections } from '../base/net/connections.js'
+import { codeOf } from '../base/systemError.js'
 import type { Log } from '../model/ports.js'
 
 export interface Heartbeat {
@@ -14,45 +15,41 @@ export interface Heartbeat {
 }
 
 const timeoutMs = 10_000
-const connectTimeoutMs = 5_000
-/** Shorter than the pause between two fetches: most services would have closed the connection by then. */
-const idleMs = 4_000
+/** `idleMs` is shorter than the pause between two fetches: most services would have closed the connection by then. */
+const limits = { connections: 1, connectTimeoutMs: 5_000, idleMs: 4_000 }
 const bodyLimitBytes = 65_536
 
 export function createHeartbeat(url: string, log: Log): Heartbeat {
 	const { host, origin, pathname, search } = new URL(url)
-	const connections = createConnections(origin, { connections: 1, connectTimeoutMs, idleMs })
+	const connections = createConnections(origin, limits)
 	let failing = false
 	let closed = false
 
-	function report(fails: boolean, words: string): void {
-		if (fails === failing) return
-		failing = fails
-		if (fails)
-			log.warn(
-				{ host },
-				`the heartbeat URL does not answer: ${words}; its service will raise an alarm if this continues`,
-			)
-		else log.info({ host }, 'the heartbeat URL answers again')
+	/** What is wrong; null: nothing. */
+	async function fetched(): Promise<string | null> {
+		const limit = AbortSignal.timeout(timeoutMs)
+		try {
+			const answer = await connections.send({ method: 'GET', path: pathname + search }, limit)
+			let bytes = 0
+			for await (const chunk of answer) {
+				bytes += (chunk as Buffer).length
+				if (bytes > bodyLimitBytes) break
+			}
+			const { statusCode = 0 } = answer
+			return statusCode >= 200 && statusCode <= 299 ? null : `${host} answers ${statusCode}`
+		} catch (error) {
+			return `${host}: ${limit.aborted ? 'no answer in time' : (codeOf(error) ?? 'no answer')}`
+		}
 	}
 
 	return {
 		async beat() {
-			const limit = AbortSignal.timeout(timeoutMs)
-			try {
-				const answer = await connections.send({ method: 'GET', path: pathname + search }, limit)
-				let bytes = 0
-				for await (const chunk of answer) {
-					bytes += (chunk as Buffer).length
-					if (bytes > bodyLimitBytes) break
-				}
-				const { statusCode = 0 } = answer
-				report(statusCode < 200 || statusCode > 299, `${host} answers ${statusCode}`)
-			} catch (error) {
-				if (closed) return
-				const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer'
-				report(true, `${host}: ${limit.aborted ? 'no answer in time' : code}`)
-			}
+			const wrong = await fetched()
+			if (closed || (wrong !== null) === failing) return
+			failing = wrong !== null
+			const warning = `the heartbeat URL does not answer: ${wrong}; its service will raise an alarm if this continues`
+			if (failing) log.warn({ host }, warning)
+			else log.info({ host }, 'the heartbeat URL answers again')
 		},
 		async close() {
 			closed = true

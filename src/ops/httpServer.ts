@@ -4,7 +4,7 @@ import { isLocal } from '../base/net/loopback.js'
 import { fitOutput } from '../base/text/outgoing.js'
 import { PlainError } from '../errors.js'
 import type { Log, Page } from '../model/ports.js'
-import type { Health, NetworkHealth } from '../model/trouble.js'
+import type { Health } from '../model/trouble.js'
 import { makeRoom } from './connectionLimit.js'
 import { createHostRule } from './hostRule.js'
 import { createLogin } from './login.js'
@@ -19,8 +19,8 @@ export interface HttpOptions {
 	readonly health: () => Health | Promise<Health>
 	readonly scrubber: Pick<Scrubber, 'clean'>
 	readonly log: Log
-	/** Returns the page at a path; null: there is none. Default: only `/`, which shows the health. */
-	readonly pages?: (path: string, params: URLSearchParams) => Promise<Page | null>
+	/** Returns the page at a path; null: there is none. `/` then says how the health is. */
+	readonly pages: (path: string, params: URLSearchParams) => Promise<Page | null>
 	/** Password for the pages, with any user name. Null (default): pages are served on loopback only. */
 	readonly password?: string | null
 }
@@ -91,6 +91,7 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 
 const connectionsAtOnce = 100
 const text = 'text/plain; charset=utf-8'
+const json = 'application/json; charset=utf-8'
 const twoHosts = { status: 400, type: text, body: 'more than one `Host`\n' }
 const onlyGet = { status: 405, type: text, body: 'only GET\n' }
 const unknown = { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
@@ -104,18 +105,21 @@ async function answer(request: IncomingMessage, options: HttpOptions): Promise<P
 	if (path === '/healthz') {
 		const { ok, status = ok ? 'ok' : 'stalled', failing: _, ...facts } = await health()
 		const body = `${JSON.stringify({ status, ...facts })}\n`
-		return { status: ok ? 200 : 503, type: 'application/json; charset=utf-8', body }
-	}
-	if (pages === undefined || (password === null && !isLocal(host))) {
-		const more = pages === undefined ? '' : 'pages are shown on loopback, or with `http_password`\n'
-		if (path === '/') return { status: 200, type: text, body: `${inLines(version, await health())}${more}` }
-		return { status: 404, type: text, body: `there are /metrics, /healthz and /\n${more}` }
+		return { status: ok ? 200 : 503, type: json, body }
 	}
 	const params = new URLSearchParams(/\?(.*)$/s.exec(request.url ?? '')?.[1] ?? '')
-	const page = await pages(path, params)
-	return (
-		page ?? { status: 404, type: text, body: 'there are /, /alerts, /watches, /deliveries, /metrics and /healthz\n' }
-	)
+	const areShown = password !== null || isLocal(host)
+	const page = areShown ? await pages(path, params) : null
+	if (page !== null) return page
+	const more = areShown ? '' : 'pages are shown on loopback, or with `http_password`\n'
+	if (path !== '/') {
+		const paths = areShown ? '/, /alerts, /watches, /deliveries, /metrics and /healthz' : '/metrics, /healthz and /'
+		return { status: 404, type: text, body: `there are ${paths}\n${more}` }
+	}
+	const { reason } = await health()
+	if (params.get('format') !== 'json')
+		return { status: 200, type: text, body: `tracewatch ${version}: ${reason ?? 'watching normally'}\n${more}` }
+	return { status: 200, type: json, body: `${JSON.stringify({ version, ...(await health()) })}\n` }
 }
 
 /** The pages load styles and pictures from this server only, and no script. */
@@ -131,29 +135,6 @@ const guards = {
 /** Paths that need no password. */
 function isForMachines(url = ''): boolean {
 	return /^\/(metrics|healthz)(\?|$)/.test(url)
-}
-
-function inLines(version: string, { ok, status, reason, networks }: Health): string {
-	const lines = networks.map((each) => {
-		const state = each.ok ? 'well' : (each.reason ?? 'stalled')
-		return (
-			`${each.network}: checkpoint ${each.checkpoint ?? 'none'}, head ${each.head ?? headless(each)}, ` +
-			`last poll ${each.lastPollAt ?? 'never'}: ${state}`
-		)
-	})
-	const normally = `watching normally${reason === null ? '' : `; ${reason}`}`
-	return [
-		`tracewatch ${version}: ${ok && status !== 'standing by' ? normally : reason}`,
-		...lines,
-		'',
-		'/metrics',
-		'/healthz',
-		'',
-	].join('\n')
-}
-
-function headless({ headUnknownSince }: NetworkHealth): string {
-	return headUnknownSince === undefined ? 'unknown' : `unknown since ${headUnknownSince}`
 }
 
 function send(response: ServerResponse, request: IncomingMessage, { status, type, body }: Page): void {

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process'
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { fitWords } from '../base/text/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
@@ -29,33 +30,50 @@ export interface NotifierOptions {
 	readonly scrubber: Pick<Scrubber, 'clean'>
 }
 
-/**
- * Node cannot open Unix datagram sockets: the program `systemd-notify` sends each message, in about 15 ms. The unit
- * must have `NotifyAccess=all`.
- */
+/** Node cannot open Unix datagram sockets: `systemd-notify` sends the messages, in order, each in about 15 ms. */
 export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): Notifier {
 	const isOn = Boolean(env.NOTIFY_SOCKET)
-	const queue = createQueue((lines) => runHelper(lines, env), log)
 	let shown: string | null = null
+	let waiting: (readonly string[])[] = []
+	let last = Promise.resolve()
+	let isLogged = false
+
+	async function sendNext(): Promise<void> {
+		const next = waiting.shift()
+		if (next === undefined) return
+		try {
+			await runHelper(next, env)
+		} catch (error) {
+			const reason = error instanceof Error ? error.message : String(error)
+			if (!isLogged) log.warn({ reason }, 'the service manager could not be notified of our state')
+			isLogged = true
+		}
+	}
 
 	const inLine = (text: string) => fitWords(oneLine(scrubber.clean(text)))
 	const say = (lines: readonly string[], status?: string) => {
 		if (!isOn) return
 		if (status !== undefined) shown = inLine(status)
-		queue.add(status === undefined ? lines : [...lines, `STATUS=${shown}`])
+		waiting.push(status === undefined ? lines : [...lines, `STATUS=${shown}`])
+		last = last.then(sendNext)
+	}
+	/** Of these, only the newest is sent if the helper is slow. */
+	const sayNewest = (kind: 'STATUS' | 'WATCHDOG', lines: readonly string[], status?: string) => {
+		waiting = waiting.filter(([first = '', ...more]) => more.length > 0 || !first.startsWith(`${kind}=`))
+		say(lines, status)
 	}
 	return {
 		isOn,
 		watchdogMs: isOn ? watchdogFrom(env, pid) : null,
 		ready: (status) => say(['READY=1'], status),
 		status(text) {
-			if (inLine(text) !== shown) say([], text)
+			if (inLine(text) !== shown) sayNewest('STATUS', [], text)
 		},
-		watchdog: () => say(['WATCHDOG=1']),
+		watchdog: () => sayNewest('WATCHDOG', ['WATCHDOG=1']),
 		// `Type=notify-reload` needs the timestamp.
 		reloading: () => say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`]),
 		stopping: (status) => say(['STOPPING=1'], status),
-		flush: () => queue.drained(),
+		flush: () => last,
 	}
 }
 
@@ -65,55 +83,15 @@ function watchdogFrom(env: NodeJS.ProcessEnv, pid: number): number | null {
 	return forPid === String(pid) && /^[1-9]\d*$/.test(usec) ? Number(usec) / 1000 : null
 }
 
-/** Sends messages in order, one at a time. Only the first failure is logged. */
-function createQueue(send: (lines: readonly string[]) => Promise<void>, log: Log) {
-	let last = Promise.resolve()
-	let waiting: (readonly string[])[] = []
-	let logged = false
-	return {
-		add(lines: readonly string[]) {
-			// Of waiting status and watchdog messages only the newest is kept, in case the helper is slow.
-			const kinds = lines.map((line) => line.slice(0, line.indexOf('=')))
-			const isState = kinds.some((kind) => kind !== 'STATUS' && kind !== 'WATCHDOG')
-			if (!isState) waiting = waiting.filter((other) => other.length !== 1 || !other[0]?.startsWith(`${kinds[0]}=`))
-			waiting.push(lines)
-			last = last.then(async () => {
-				const next = waiting.shift()
-				if (next === undefined) return
-				try {
-					await send(next)
-				} catch (error) {
-					const reason = error instanceof Error ? error.message : String(error)
-					if (!logged) log.warn({ reason }, 'the service manager could not be notified of our state')
-					logged = true
-				}
-			})
-		},
-		drained: () => last,
-	}
-}
+const execute = promisify(execFile)
 
 /**
- * On a stop systemd kills all processes of the unit, including a running helper; the message is then sent once more.
+ * The unit must have `NotifyAccess=all`. On a stop systemd kills all processes of the unit, including a running helper;
+ * the message is then sent once more.
  */
-async function runHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<void> {
-	let ended = await endOfHelper(lines, env)
-	if (ended === 'SIGTERM') ended = await endOfHelper(lines, env)
-	if (ended !== 0) throw new Error(`systemd-notify ended with ${ended}`)
-}
-
-/** Exit code of the helper, or the signal that ended it. */
-function endOfHelper(lines: readonly string[], env: NodeJS.ProcessEnv): Promise<number | NodeJS.Signals> {
-	const { NOTIFY_SOCKET, PATH } = env
-	return new Promise((resolve, reject) => {
-		const child = spawn('systemd-notify', ['--', ...lines], {
-			env: { NOTIFY_SOCKET, PATH },
-			stdio: 'ignore',
-			timeout: 10_000,
-		})
-		child.once('error', reject)
-		child.once('exit', (code, signal) => resolve(code ?? signal ?? 'SIGKILL'))
-	})
+async function runHelper(lines: readonly string[], { NOTIFY_SOCKET, PATH }: NodeJS.ProcessEnv): Promise<void> {
+	const run = () => execute('systemd-notify', ['--', ...lines], { env: { NOTIFY_SOCKET, PATH }, timeout: 10_000 })
+	await run().catch((error) => (error.signal === 'SIGTERM' ? run() : Promise.reject(error)))
 }
 
 function oneLine(text: string): string {

@@ -32,6 +32,7 @@ async function serve(options: Partial<HttpOptions> = {}): Promise<HttpServer & {
 		version: '1.2.3',
 		metrics: { text: async () => 'tracewatch_up 1\n', contentType: 'text/plain; version=0.0.4; charset=utf-8' },
 		health: () => well,
+		pages: async () => null,
 		scrubber,
 		log,
 		...options,
@@ -56,18 +57,11 @@ describe('startHttp', () => {
 		expect(await response.json()).toEqual({ status: 'ok', reason: null, networks: well.networks })
 	})
 
-	test('default: / says the same in words', async () => {
+	test('default: / says the same in words where there is no page', async () => {
 		const { url } = await serve()
-		expect(await (await fetch(`${url}/`)).text()).toBe(
-			[
-				'tracewatch 1.2.3: watching normally',
-				'ethereum: checkpoint 103, head 110, last poll 2026-11-20T10:00:00.000Z: well',
-				'',
-				'/metrics',
-				'/healthz',
-				'',
-			].join('\n'),
-		)
+		expect(await (await fetch(`${url}/`)).text()).toBe('tracewatch 1.2.3: watching normally\n')
+		const facts = await (await fetch(`${url}/?format=json`)).json()
+		expect(facts).toEqual({ version: '1.2.3', ...well })
 	})
 
 	test('behavior: /healthz is 503 with the reason while a network stalls', async () => {
