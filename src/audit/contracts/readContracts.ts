@@ -181,6 +181,8 @@ function walk(words: Words, mapping: bigint): Walk {
 	while (members.length <= MOST_MEMBERS) {
 		const word = words.get(mappingSlot(at, mapping))
 		if (word === undefined) return { members, closes: false, next: at === sentinel ? null : at, isLong: false }
+		// Without a link of its own the last one is no member, though the list names it.
+		if (BigInt(word) === 0n) members.pop()
 		// Anything else than an address is no link.
 		if (BigInt(word) === 0n || BigInt(word) >= 1n << 160n) break
 		at = `0x${word.slice(26)}`
@@ -215,10 +217,10 @@ function slotValues({ known, reads }: ContractQuestion, words: Words): Omit<Cont
 	if (!isSafe) return { isSafe, values, ...(cut && { cut }) }
 	for (const { name, slot, shape } of [safeSlots.singleton, safeSlots.threshold])
 		put(name, slot, (word) => valueIn(word, shape))
-	for (const [list, { members, next, isLong }] of Object.entries(lists)) {
+	for (const [list, { members, closes }] of Object.entries(lists)) {
 		for (const member of members) values[`${list} ${member}`] = member
-		if (next === null && !isLong) continue
-		// Of the rest only what was known is judged: a member has a link of its own.
+		if (closes) continue
+		// Not read to its end, or broken. Of the rest only what was known is judged: a member has a link of its own.
 		for (const name of Object.keys(known?.values ?? {})) {
 			const { change, member } = placeOf(name)
 			if (member === null || change !== list) continue
