@@ -72,6 +72,12 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b'])
 	})
 
+	test('error: the path of a file that cannot be read is named', async () => {
+		// A folder can be opened, and no byte of it can be read.
+		await mkdir(fileOf(nowMs), { recursive: true })
+		await expect(ids()).rejects.toThrow(fileOf(nowMs))
+	})
+
 	test('behavior: rows come from the state once more after a kill, and never twice', async () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)

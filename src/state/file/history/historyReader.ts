@@ -1,7 +1,6 @@
 /** Reads the history's files backwards in blocks, while they may be written. */
 
 import { type FileHandle, open } from 'node:fs/promises'
-import { join } from 'node:path'
 import type { HistoryEntry, HistoryFound, HistoryQuery, HistoryReader } from '../../../model/history.js'
 import { diskError, isMissing } from '../disk/diskErrors.js'
 import { dayOf, daysIn, eachBackwards, fileOfDay, historyFolder, linesBackwards, readFlags } from './days.js'
@@ -53,7 +52,7 @@ async function* readDay(folder: string, day: string, below: number | null, query
 			yield { cursor: `${day}:${at}`, entry: null }
 		}
 	} catch (error) {
-		throw diskError('read', join(folder, day), error)
+		throw diskError('read', path, error)
 	} finally {
 		await file.close()
 	}
