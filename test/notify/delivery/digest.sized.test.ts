@@ -204,6 +204,31 @@ describe('a storm', () => {
 	})
 })
 
+describe('a receiver that asks for time', () => {
+	test('behavior: gets nothing that becomes due before that time, from any rank', async () => {
+		const hook = keeping(lab, ({ message }) =>
+			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
+				? {
+						result: 'retry',
+						code: 'too-many',
+						reason: 'too many requests',
+						afterMs: startMs + 10 * minuteMs - lab.nowMs,
+					}
+				: fine,
+		)
+		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))
+		// No digest holds it, and it goes out after the alerts.
+		const gapEnds = messageOf(systemData({ fromBlock: 3, toBlock: 3 }), 'system.recovered', idOf(9))
+		await lab.store.post([deliveryOf(9, { message: gapEnds })])
+		await runOut(lab, [hook])
+		expect(hook.got.map(({ atMs, type }) => [atMs, type])).toEqual([
+			...Array(5).fill([0, 'alert.transfer']),
+			[10 * minuteMs, 'alert.digest'],
+			[10 * minuteMs, 'system.recovered'],
+		])
+	})
+})
+
 describe('a digest that is refused', () => {
 	test('behavior: is taken apart, so that one alert takes no other with it, and the order stays', async () => {
 		const poison = idOf(8)

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
-import { alertDeliveryOf, deliveryOf, idOf, messageOf, never, removalOf, startMs, systemData } from '../samples.js'
+import { alertDeliveryOf, idOf, never, removalOf } from '../samples.js'
 import { delivererOf, fine, inside, keeping, minuteMs, numbers, runOut, sizes } from './keeping.js'
 import { useLab } from './lab.js'
 
@@ -147,30 +147,5 @@ describe('a kill in a storm', () => {
 			}),
 			{ seed: 20_261_120, numRuns: 60 },
 		)
-	})
-})
-
-describe('a receiver that asks for time', () => {
-	test('behavior: gets nothing that becomes due before that time, from any rank', async () => {
-		const hook = keeping(lab, ({ message }) =>
-			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
-				? {
-						result: 'retry',
-						code: 'too-many',
-						reason: 'too many requests',
-						afterMs: startMs + 10 * minuteMs - lab.nowMs,
-					}
-				: fine,
-		)
-		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))
-		// No digest holds it, and it goes out after the alerts.
-		const gapEnds = messageOf(systemData({ fromBlock: 3, toBlock: 3 }), 'system.recovered', idOf(9))
-		await lab.store.post([deliveryOf(9, { message: gapEnds })])
-		await runOut(lab, [hook])
-		expect(hook.got.map(({ atMs, type }) => [atMs, type])).toEqual([
-			...Array(5).fill([0, 'alert.transfer']),
-			[10 * minuteMs, 'alert.digest'],
-			[10 * minuteMs, 'system.recovered'],
-		])
 	})
 })
