@@ -118,6 +118,15 @@ const rows: readonly (readonly [string, Hard])[] = [
 		},
 	],
 	[
+		'a Safe whose owners are a ring at its first look',
+		{
+			make: (node) => safeOf(node, [firstOwner, someone(1)], [[mapped(someone(1), 2n), firstOwner]]),
+			touch: silently([mapped(1n, 2n), after], [mapped(after, 2n), firstOwner]),
+			told: [`safe.owner added ${after}`],
+			says: null,
+		},
+	],
+	[
 		'a Safe of 230 modules, of which 200 are read',
 		{
 			make: (node) => safeOf(node, [firstOwner], linked(modules, 1n)),

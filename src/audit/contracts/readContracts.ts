@@ -75,6 +75,8 @@ export async function readContracts(
 	const there = questions.filter(({ address }) => hashes.has(address))
 	const words = await readWords(there, block, state, signal)
 	await readLists(there, words, { block, state, signal })
+	const broken = await brokenSafes(there, words, { block, state, signal })
+	await readLists(broken, words, { block, state, signal }, true)
 	const found = new Map<Address, ContractReading>()
 	for (const question of questions) {
 		const { address, known } = question
@@ -84,7 +86,7 @@ export async function readContracts(
 			found.set(address, { codeHash: null, isSafe: known?.isSafe ?? false, values: {} })
 			continue
 		}
-		found.set(address, { codeHash, ...slotValues(question, own) })
+		found.set(address, { codeHash, ...slotValues(question, own, broken.includes(question)) })
 	}
 	return await withGetters(there, found, { block, state, signal })
 }
@@ -123,10 +125,14 @@ async function readLists(
 	questions: readonly ContractQuestion[],
 	words: ReadonlyMap<Address, Map<Hash, Hash>>,
 	{ block, state, signal }: Asking,
+	isProved = false,
 ): Promise<void> {
 	const limited = signalWithin(LISTS_MS, signal)
 	for (let round = 0; round < MOST_ROUNDS; round++) {
-		const asked = questions.flatMap(({ address, known }) => openLists(address, known, words.get(address) ?? new Map()))
+		const asked = questions.flatMap(({ address, known }) => {
+			const own = words.get(address) ?? new Map()
+			return isProved || mayBeSafe(known, own) ? openLists(address, own) : []
+		})
 		if (asked.length === 0) return
 		try {
 			const found = await state.links(asked, block, limited)
@@ -139,9 +145,34 @@ async function readLists(
 	}
 }
 
-/** The lists whose next link was not read. What cannot be a Safe may hold anything there. */
-function openLists(address: Address, known: Contract | null, words: Words): readonly ListQuestion[] {
-	if (!mayBeSafe(known, words)) return []
+/**
+ * Those that are Safes at their first look although their list of owners does not close: the threshold that a Safe
+ * answers is its slot's. What cannot be a Safe may hold anything in these slots, and is not asked.
+ */
+async function brokenSafes(
+	questions: readonly ContractQuestion[],
+	words: ReadonlyMap<Address, Words>,
+	{ block, state, signal }: Asking,
+): Promise<readonly ContractQuestion[]> {
+	const looksBroken = ({ address, known }: ContractQuestion) => {
+		const own = words.get(address) ?? new Map()
+		return (
+			known === null && hasThreshold(own) && !mayBeSafe(known, own) && walk(own, safeSlots.owners).members.length > 0
+		)
+	}
+	const some = questions.filter(looksBroken)
+	if (some.length === 0) return []
+	const signature = 'getThreshold()'
+	const asked = some.map(({ address }) => ({ address, signatures: [signature] }))
+	const answers = await state.getters(asked, block, signal)
+	return some.filter(({ address }) => {
+		const answer = answers.get(address)?.get(signature)
+		return answer !== undefined && answer === words.get(address)?.get(safeSlots.threshold.slot)
+	})
+}
+
+/** The lists whose next link was not read. */
+function openLists(address: Address, words: Words): readonly ListQuestion[] {
 	return [safeSlots.owners, safeSlots.modules].flatMap((mapping) => {
 		const { next } = walk(words, mapping)
 		return next === null ? [] : [{ address, mapping, from: next }]
@@ -194,7 +225,11 @@ function walk(words: Words, mapping: bigint): Walk {
 	return { members, closes: false, next: null, isLong: members.length > MOST_MEMBERS }
 }
 
-function slotValues({ known, reads }: ContractQuestion, words: Words): Omit<ContractReading, 'codeHash'> {
+function slotValues(
+	{ known, reads }: ContractQuestion,
+	words: Words,
+	isProved: boolean,
+): Omit<ContractReading, 'codeHash'> {
 	const values: Record<string, Hex> = {}
 	const put = (name: string, slot: Hash, value: (word: Hash) => Hex | null) => {
 		const word = words.get(slot)
@@ -207,11 +242,11 @@ function slotValues({ known, reads }: ContractQuestion, words: Words): Omit<Cont
 		// Zero is kept: it shows that the slot was read before.
 		if (slot !== null) put(read, slot, (word) => word)
 	}
-	if (!mayBeSafe(known, words)) return { isSafe: false, values }
+	if (!isProved && !mayBeSafe(known, words)) return { isSafe: false, values }
 	const owners = walk(words, safeSlots.owners)
 	const modules = walk(words, safeSlots.modules)
 	// A list of which only a part was read would show its other members as new ones later.
-	const isSafe = known?.isSafe === true || (provesSafe(words, owners) && modules.next === null)
+	const isSafe = known?.isSafe === true || ((isProved || provesSafe(words, owners)) && modules.next === null)
 	const lists = { 'safe.owner': owners, 'safe.module': modules }
 	const cut = cutOf(lists)
 	if (!isSafe) return { isSafe, values, ...(cut && { cut }) }
