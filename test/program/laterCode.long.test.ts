@@ -15,7 +15,7 @@ const [a, b, c] = ['a', 'b', 'c'].map((digit): Address => `0x${digit.repeat(40)}
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 
-test('behavior: watches are deployed and delegated after the start: their events and their storage are reported', async () => {
+test('behavior: watches are deployed and delegated after the start: events and storage are reported', async () => {
 	const node = await startTestAnvil(['--hardfork', 'prague'])
 	onTestFinished(() => node.stop())
 	await node.rpc('anvil_setCode', [target, scribeCode])
