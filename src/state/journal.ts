@@ -38,6 +38,7 @@ export type Appended = { readonly bytes: number } | 'gone' | Behind
 /** `bytes`: size of the snapshot. */
 export type Compacted = { readonly bytes: number } | Behind
 
+/** The ledger makes one call at a time. */
 export interface Journal {
 	/**
 	 * Takes the right to write, then loads: a state that was loaded first could lack lines that a predecessor

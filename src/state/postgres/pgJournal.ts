@@ -51,6 +51,8 @@ interface Place {
 	readonly seq: number
 }
 
+const freshBatch = () => randomBytes(8).toString('hex')
+
 const HEAD = `
 	select owner, epoch, seq, snapshot, snapshot_seq, expires > clock_timestamp() as is_held
 	from tracewatch.head where name = $1`
@@ -67,31 +69,36 @@ const MAKE = `
 	values ($1, '', 0, '-infinity', 0, '', 0) on conflict do nothing`
 /** $1 to $4: name, owner (null: any), epoch and the last known line. */
 const IS_OURS = 'name = $1 and ($2::text is null or (owner = $2 and epoch = $3::bigint)) and seq = $4::bigint'
-const APPEND = `
-	with moved as (update tracewatch.head set seq = seq + 1 where ${IS_OURS} returning name, seq),
-	line as (insert into tracewatch.journal (name, seq, batch, line) select name, seq, $5, $6 from moved),
+/** $5 to $9: batch, line, columns of the history rows. */
+const LINE_AND_ROWS = `
+	line as (
+		insert into tracewatch.journal (name, seq, batch, line)
+		select name, seq, $5, $6 from moved where $6::text is not null
+	),
 	kept as (
 		insert into tracewatch.history (name, seq, ended_at_ms, row)
 		select moved.name, entry.* from moved, ${UNNESTED('$7', '$8', '$9')}
-	)
+	)`
+const APPEND = `
+	with moved as (update tracewatch.head set seq = seq + 1 where ${IS_OURS} returning name, seq), ${LINE_AND_ROWS}
 	select seq from moved`
 /** The lines of the snapshot before stay, for an operator's command that loaded them. */
 const SWITCH = `
 	with old as (select snapshot, snapshot_seq from tracewatch.head where name = $1),
 	moved as (
-		update tracewatch.head set seq = seq + $10, snapshot = $5, snapshot_seq = seq + $10
+		update tracewatch.head set snapshot = $5, seq = seq + ($6::text is not null)::int,
+			snapshot_seq = seq + ($6::text is not null)::int
 		where ${IS_OURS} returning name, seq
-	),
-	line as (
-		insert into tracewatch.journal (name, seq, batch, line) select name, seq, $5, $6 from moved where $10 > 0
-	),
-	kept as (
-		insert into tracewatch.history (name, seq, ended_at_ms, row)
-		select moved.name, entry.* from moved, ${UNNESTED('$7', '$8', '$9')}
-	),
+	), ${LINE_AND_ROWS},
 	lines as (delete from tracewatch.journal j using moved, old where j.name = moved.name and j.seq < old.snapshot_seq),
 	parts as (delete from tracewatch.snapshot s using moved, old where s.name = moved.name and s.id = old.snapshot)
 	select seq from moved`
+/** Whether the line $3 or the snapshot is of the batch $2. */
+const IS_DONE = `
+	select owner, epoch, snapshot = $2 or exists (
+		select from tracewatch.journal j where j.name = h.name and j.seq = $3 and j.batch = $2
+	) as is_done
+	from tracewatch.head h where name = $1`
 const RENEW = `
 	update tracewatch.head set expires = ${END('$4')} where name = $1 and owner = $2 and epoch = $3 returning seq`
 const GIVE_BACK = `update tracewatch.head set expires = '-infinity' where name = $1 and owner = $2 and epoch = $3`
@@ -162,39 +169,30 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		if (head.seq > mustHavePlace().seq) await listener?.behind()
 	}
 
-	/** After a statement that moved nothing: null where an earlier try of it did. */
-	async function why(batch: string, { epoch, seq }: Place): Promise<Behind | null> {
-		const [head] = await ask<Head>(HEAD, [name])
-		if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch))) throw lose()
-		const [next] = await ask<{ batch: string }>('select batch from tracewatch.journal where name = $1 and seq = $2', [
-			name,
-			seq + 1,
-		])
-		if (next?.batch === batch || head.snapshot === batch) return null
-		return { behind: await linesAfter(seq) }
+	/**
+	 * Runs APPEND or SWITCH. Null when it took effect, perhaps at an earlier try whose answer was lost; `batch` tells it
+	 * from the writes of others. A null line moves nothing: the snapshot holds no change of its own.
+	 */
+	async function move(statement: string, batch: string, line: string | null, rows: readonly HistoryEntry[]) {
+		const { epoch, seq } = mustHavePlace()
+		const moved = await ask(statement, [name, writer, epoch, seq, batch, line, ...columnsOf(rows)])
+		if (moved.length === 0) {
+			const [head] = await ask<{ owner: string; epoch: number; is_done: boolean }>(IS_DONE, [name, batch, seq + 1])
+			if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch))) throw lose()
+			if (!head.is_done) return { behind: await newLines() } satisfies Behind
+		}
+		place = { epoch, seq: seq + (line === null ? 0 : 1) }
+		return null
 	}
 
-	async function linesAfter(known: number): Promise<readonly JournalLine[]> {
-		const lines = await linesFrom(ask, name, known)
-		const last = lines.at(-1)?.seq ?? known
-		if (lines.length > 0 && lines[0]?.seq !== known + 1)
-			throw new StateError('lost', 'the state has changed too much meanwhile: nothing was written, try again')
-		place = { epoch: mustHavePlace().epoch, seq: last }
+	/** Lines that others have written since the last known line. */
+	async function newLines(): Promise<readonly JournalLine[]> {
+		const { epoch, seq } = mustHavePlace()
+		const lines = await linesFrom(ask, name, seq)
+		if (lines.length > 0 && lines[0]?.seq !== seq + 1)
+			throw new StateError('locked', 'the state has changed too much meanwhile: nothing was written, try again')
+		place = { epoch, seq: lines.at(-1)?.seq ?? seq }
 		return lines.map(({ line }) => JSON.parse(line) as JournalLine)
-	}
-
-	async function compact(whole: StateDoc, rows: readonly HistoryEntry[] | null) {
-		const before = mustHavePlace()
-		const id = randomBytes(8).toString('hex')
-		const bytes = await writeParts(database, id, whole)
-		const advance = rows === null ? 0 : 1
-		const values = [name, writer, before.epoch, before.seq, id, '{"changes":[]}', ...columnsOf(rows ?? [])]
-		const moved = await ask(SWITCH, [...values, advance])
-		const behind = moved.length > 0 ? null : await why(id, before)
-		if (behind !== null) return behind
-		place = { ...before, seq: before.seq + advance }
-		journalBytes = 0
-		return { bytes }
 	}
 
 	return {
@@ -214,19 +212,22 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			}
 		},
 		async append(line, rows) {
-			const before = mustHavePlace()
-			const batch = randomBytes(8).toString('hex')
-			const values = [name, writer, before.epoch, before.seq, batch, line, ...columnsOf(rows)]
-			const moved = await ask(APPEND, values)
-			const behind = moved.length > 0 ? null : await why(batch, before)
+			const behind = await move(APPEND, freshBatch(), line, rows)
 			if (behind !== null) return behind
-			place = { ...before, seq: before.seq + 1 }
 			journalBytes += line.length
 			return { bytes: journalBytes }
 		},
-		compact,
+		async compact(whole, rows) {
+			mustHavePlace()
+			const batch = freshBatch()
+			const bytes = await writeParts(database, batch, whole)
+			const behind = await move(SWITCH, batch, rows && '{"changes":[]}', rows ?? [])
+			if (behind !== null) return behind
+			journalBytes = 0
+			return { bytes }
+		},
 		fence: () => ({ owner, epoch: mustHavePlace().epoch }),
-		behind: async () => await linesAfter(mustHavePlace().seq),
+		behind: newLines,
 		watch(caller) {
 			listener = caller
 		},
