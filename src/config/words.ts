@@ -16,7 +16,7 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 			issue.code === 'unrecognized_keys'
 				? (issue.keys as string[])
 						.slice(0, mostProblems)
-						.map((key) => decimalComma(key, issue.input) ?? removedKey(key) ?? unknownKey(key, known))
+						.map((key) => removedKey(key) ?? unknownKey(key, known))
 						.join('\n')
 				: undefined,
 	})
@@ -25,18 +25,6 @@ export function section<const Shape extends z.core.$ZodLooseShape>(shape: Shape)
 function unknownKey(key: string, known: readonly string[]): string {
 	if (key === '<<') return 'a merge key (`<<`) is not understood here: write its keys out'
 	return `unknown key ${shownKey(key)}${suggestion(key, known)}`
-}
-
-/** A decimal comma: `{min_value: 0,5}` is parsed as `min_value: 0` and a key `5`. Null for any other unknown key. */
-function decimalComma(key: string, input: unknown): string | null {
-	if (!/^\d{1,30}$/.test(key) || typeof input !== 'object' || input === null) return null
-	const entries = Object.entries(input)
-	const value = entries.find(([name]) => name === key)?.[1]
-	if (value !== null && value !== '') return null
-	const cut = entries.filter(([, other]) => typeof other === 'string' && /^\d{1,30}$/.test(other))
-	const [name, whole] = cut.length === 1 ? (cut[0] ?? []) : []
-	const point = name === undefined ? 'such as 0.5' : `\`${name}: ${whole}.${key}\``
-	return `\`,${key}\` begins another entry here; a decimal is written with a point, ${point}`
 }
 
 /** At most this many problems of a file are reported; one more then says that there are others. */
@@ -122,7 +110,7 @@ export function inWords(issue: Issue): string {
 		case 'invalid_type':
 			if (issue.input === undefined) return 'is missing'
 			if (issue.input === null) return 'has no value; write one, or drop the line'
-			return `must be ${forms[issue.expected as string] ?? 'of another form'}, not ${formWithCause(issue)}`
+			return `must be ${forms[issue.expected as string] ?? 'of another form'}, not ${formOf(issue.input)}`
 		case 'invalid_value': {
 			const allowed = (issue.values as unknown[]).map(String)
 			if (issue.input === undefined) return 'is missing'
@@ -161,21 +149,6 @@ const forms: Readonly<Record<string, string>> = {
 	array: 'a list, such as [a, b]',
 	object: 'keys with values',
 	record: 'keys with values',
-}
-
-/** The likely cause of a wrong type, with `: ` before it. Does not repeat the user's text. */
-function causeOf({ expected, input }: Issue): string {
-	if (expected === 'array') {
-		return typeof input === 'object' && !Array.isArray(input) ? ': each entry begins with `- `' : ''
-	}
-	if (expected !== 'object' || typeof input !== 'string') return ''
-	const [, key] = /^([a-z_]{2,30}):\S/.exec(input) ?? []
-	if (key !== undefined) return `: a space is missing after \`${key}:\``
-	return /^0x[0-9a-f]{40}$/i.test(input) ? ': write `- address: 0x…`' : ''
-}
-
-function formWithCause(issue: Issue): string {
-	return `${formOf(issue.input)}${causeOf(issue)}`
 }
 
 function formOf(value: unknown): string {

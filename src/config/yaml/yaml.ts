@@ -14,8 +14,7 @@ import {
 } from 'yaml'
 import type { Problem } from '../../errors.js'
 import { mostProblems, shownKey } from '../words.js'
-import { yamlFault } from './yamlFault.js'
-import { blankSlip, type Slip } from './yamlSlips.js'
+import { blankSlip, type Slip, yamlFault } from './yamlFault.js'
 
 /** A YAML file as plain data: every scalar is a string, an empty one is null. */
 export interface YamlFile {

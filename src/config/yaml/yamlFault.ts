@@ -1,6 +1,10 @@
 import { type Document, type ErrorCode, visit, type YAMLError } from 'yaml'
 import { quoted } from '../../base/text/quoted.js'
-import { deeperKey, missingSpace, type Slip } from './yamlSlips.js'
+
+export interface Slip {
+	readonly offset: number
+	readonly message: string
+}
 
 export interface YamlFault extends Slip {
 	/** A typing mistake, which may cause further parser errors below it. */
@@ -37,14 +41,16 @@ export function yamlFault({ code, message, pos: [offset] }: YAMLError, text: str
 	const line = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset)
 	if (/:\s+\*\S*\s*$/.test(line) || rest.startsWith('*'))
 		return fault('a text that begins with * is quoted: "*/12 * * * * *"')
-	const slip = missingSpace(text, offset) ?? (code === 'BLOCK_AS_IMPLICIT_KEY' ? deeperKey(text, offset) : null)
-	if (slip !== null) return fault(slip.message, slip.offset)
 	if (code === 'BLOCK_AS_IMPLICIT_KEY')
-		return fault('a colon and a space stand in this text: quote it, or correct the indentation of this line')
+		return fault(
+			'a colon and a space stand in this text: quote it, or correct the indentation of this line or the next',
+		)
 	if (code === 'BAD_SCALAR_START') return fault(`a text that begins with ${rest[0]} is quoted`)
-	const isIndent = code === 'BAD_INDENT' || code === 'MULTILINE_IMPLICIT_KEY'
-	if (isIndent && /flow/i.test(message)) return fault('a [ or { before this is not closed')
-	if (isIndent || message.startsWith('Sequence item without'))
+	const isKey = code === 'MULTILINE_IMPLICIT_KEY'
+	if ((isKey || code === 'BAD_INDENT') && /flow/i.test(message)) return fault('a [ or { before this is not closed')
+	if (isKey || message.startsWith('Implicit map keys'))
+		return fault('this is no key with a value: after a key come a colon and a space')
+	if (code === 'BAD_INDENT' || message.startsWith('Sequence item without'))
 		return fault('the indentation of this line does not fit the lines before it')
 	// The text after the parser's first colon quotes the file.
 	return fault(`this is not YAML: ${message.replace(/(?<=\S): .*$/s, '')}`)
@@ -59,4 +65,18 @@ function startOfText(document: Document, end: number): number {
 		},
 	})
 	return found
+}
+
+/** Unicode blanks that look like a space and are not whitespace in YAML. */
+const foreignBlank = /^[ \t]*(?:- +)*(?:[a-z_]{2,30}:[ \t]*)?([\u00a0\u1680\u2000-\u200b\u202f\u205f\u3000\ufeff])/gmu
+
+/** The first such blank in an indentation, or between a key and its value; null when there is none. */
+export function blankSlip(text: string): Slip | null {
+	// A byte order mark at the beginning of the file is allowed.
+	for (const { index, 0: found } of text.matchAll(foreignBlank)) {
+		const offset = index + found.length - 1
+		if (offset === 0) continue
+		return { offset, message: 'a blank that is no plain space stands here, as web pages have them: write a space' }
+	}
+	return null
 }

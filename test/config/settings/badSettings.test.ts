@@ -28,7 +28,9 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, ' +
 			'n5, n6, n7',
 	],
-	'colon-in-text': ['2:11: a colon and a space stand in this text: quote it, or correct the indentation of this line'],
+	'colon-in-text': [
+		'2:11: a colon and a space stand in this text: quote it, or correct the indentation of this line or the next',
+	],
 	'duplicate-key': ['4:5: `chain_id` stands twice here'],
 	'empty-file': ['1:1: the file is empty'],
 	'empty-lists': ['4:10: `rpc` is empty; name at least one', '10:9: `to` is empty; name at least one'],

@@ -94,10 +94,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'2:13: no receiver `ops-mial` is in the settings; did you mean `ops-mail`?',
 		'2:23: no receiver `pager` is in the settings, which have ops-mail',
 	],
-	'watch-is-a-text': ['4:5: an entry of `watches` must be keys with values, not one text: write `- address: 0x…`'],
-	'watches-not-a-list': [
-		'4:3: `watches` must be a list, such as [a, b], not keys with values: each entry begins with `- `',
-	],
+	'watch-is-a-text': ['4:5: an entry of `watches` must be keys with values, not one text'],
+	'watches-not-a-list': ['4:3: `watches` must be a list, such as [a, b], not keys with values'],
 	'watches-without-value': ['3:9: `watches` has no value; write one, or drop the line'],
 }
 

@@ -22,27 +22,16 @@ async function problems(files: Readonly<Record<string, string>>): Promise<readon
 }
 
 const watches = (lines: string) => `network: local\nreceivers: [hook]\nwatches:\n${lines}`
-const further = 'this line begins 1 further right than the key above it: put it below that key'
+const notKey = 'this is no key with a value: after a key come a colon and a space'
+const colon = 'a colon and a space stand in this text: quote it, or correct the indentation of this line or the next'
 const blank = 'a blank that is no plain space stands here, as web pages have them: write a space'
 
 describe('a watchlist', () => {
 	test.each([
-		[
-			'a decimal comma between braces',
-			`  - {address: ${address}, min_value: 0,5}\n`,
-			['4:72: `,5` begins another entry here; a decimal is written with a point, `min_value: 0.5`'],
-		],
-		['a label too far right', `  - address: ${address}\n     label: Treasury\n`, [`5:6: ${further}`]],
-		[
-			'no space after the colon',
-			`  - address: ${address}\n    label:Treasury\n`,
-			['5:5: a space is missing after `label:`'],
-		],
-		[
-			'the same in the first line',
-			`  - label:Treasury\n    address: ${address}\n`,
-			['4:5: a space is missing after `label:`'],
-		],
+		['a decimal comma between braces', `  - {address: ${address}, min_value: 0,5}\n`, ['4:72: unknown key `5`']],
+		['a label too far right', `  - address: ${address}\n     label: Treasury\n`, [`4:14: ${colon}`]],
+		['no space after the colon', `  - address: ${address}\n    label:Treasury\n`, [`5:5: ${notKey}`]],
+		['the same in the first line', `  - label:Treasury\n    address: ${address}\n`, [`4:5: ${notKey}`]],
 		['a no-break space after the colon', `  - address: ${address}\n    label:\u00a0Treasury\n`, [`5:11: ${blank}`]],
 		['no-break spaces before the key', `  - address: ${address}\n\u00a0\u00a0  label: Treasury\n`, [`5:1: ${blank}`]],
 		['a no-break space before the address', `  - address:\u00a0${address}\n`, [`4:13: ${blank}`]],
@@ -54,17 +43,17 @@ describe('a watchlist', () => {
 		[
 			'no space after the colon of an only key',
 			`  - address:${address}\n`,
-			['4:5: an entry of `watches` must be keys with values, not one text: a space is missing after `address:`'],
+			['4:5: an entry of `watches` must be keys with values, not one text'],
 		],
 		[
 			'an address without its key',
 			`  - ${address}\n`,
-			['4:5: an entry of `watches` must be keys with values, not one text: write `- address: 0x…`'],
+			['4:5: an entry of `watches` must be keys with values, not one text'],
 		],
 		[
 			'no dash before the keys',
 			`  address: ${address}\n`,
-			['4:3: `watches` must be a list, such as [a, b], not keys with values: each entry begins with `- `'],
+			['4:3: `watches` must be a list, such as [a, b], not keys with values'],
 		],
 		[
 			'a no-break space after the address',
