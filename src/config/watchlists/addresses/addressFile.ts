@@ -132,33 +132,18 @@ function createRecordReader(
 
 	return (record) => {
 		const { fields, placeOf } = record
-		const separator = foreignSeparator(fields)
-		if (separator !== null) {
-			const { line, column } = placeOf(0)
-			const place = { line, column: column + separator }
-			stop(place, 'the columns are separated by commas here, not by this: save the file as CSV with commas')
-		} else if (columns === null && fields.some((text) => text.toLowerCase() === 'address')) {
+		if (columns === null && fields.some((text) => text.toLowerCase() === 'address')) {
 			columns = readHeader(record, report)
-		} else if (columns === null && fields.every(isForeignName)) {
-			const names = 'where it names the columns, their names are address, label, tags'
-			stop(placeOf(0), `no address in the first line: ${names}`)
+		} else if (columns === null && /^(?!0x)|^0x[^;|]*[;\t|]/i.test(fields[0] ?? '')) {
+			stop(
+				placeOf(0),
+				`the file must be CSV: ${columnNames.join(', ')}, separated by commas, in this order or as a header has it`,
+			)
 		} else {
 			columns ??= columnNames
 			readRow(record, columns)
 		}
 	}
-}
-
-/** Position of a separator other than a comma, in a line that has only one field; null: there is none. */
-function foreignSeparator([field, ...others]: readonly string[]): number | null {
-	if (field === undefined || others.length > 0) return null
-	const found = /^(?:0x[0-9a-fA-F]{40}|address|(?=.*[;\t|]address))[^;\t|]*[;\t|]/i.exec(field)?.[0]
-	return found === undefined ? null : found.length - 1
-}
-
-/** Whether this may be the name of a column, in another language or of another program. */
-function isForeignName(text: string): boolean {
-	return !/0x|[0-9a-f]{16}/i.test(text) && /\p{L}/u.test(text)
 }
 
 function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly string[] {

@@ -174,7 +174,7 @@ describe('addresses_from', () => {
 		[
 			'another separator',
 			`${one};x`,
-			['1:43: the columns are separated by commas here, not by this: save the file as CSV with commas'],
+			['1:1: the file must be CSV: address, label, tags, separated by commas, in this order or as a header has it'],
 		],
 		[
 			'a column too many',
@@ -184,17 +184,17 @@ describe('addresses_from', () => {
 		[
 			'columns named in another language',
 			'Adresse,Bezeichnung\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
-			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+			['1:1: the file must be CSV: address, label, tags, separated by commas, in this order or as a header has it'],
 		],
 		[
 			'columns as another program names them',
 			'Name,Wallet address\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
-			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+			['1:1: the file must be CSV: address, label, tags, separated by commas, in this order or as a header has it'],
 		],
 		[
 			'columns in another script',
 			'地址,标签\n0x70997970C51812dc3A010C7d01b50e0d17dc79C8,1\n',
-			['1:1: no address in the first line: where it names the columns, their names are address, label, tags'],
+			['1:1: the file must be CSV: address, label, tags, separated by commas, in this order or as a header has it'],
 		],
 		[
 			'an unknown column',
