@@ -13,8 +13,8 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 	'address-twice': ['7:14: this address stands already in line 4; a watchlist names an address once'],
 	addresses: [
 		'4:14: `address` must be an address: names are not resolved; write the 0x address',
-		'5:14: `address` must be an address: put 0x before it',
-		'6:14: `address` must be an address: write a small x: 0x',
+		'5:14: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits',
+		'6:14: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits',
 		'7:14: `address` must be an address: `0x742d35…` has 39 hex digits after 0x, not 40',
 		'8:14: `address` must be an address: character 42 of `0x742d35…` is not a hex digit',
 		'9:14: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits',

@@ -63,7 +63,7 @@ describe('a watchlist', () => {
 		[
 			'quotes of a word processor',
 			`  - address: \u201c${address}\u201d\n`,
-			['4:14: `address` must be an address: its quotes are those of a word processor; write " or none'],
+			['4:14: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits'],
 		],
 	])('error: %s', async (_, lines, expected) => {
 		expect(await problems({ 'watchlists/a.yaml': watches(lines) })).toEqual(expected)
