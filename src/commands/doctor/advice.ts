@@ -30,6 +30,12 @@ export function rangeLimitInWords(clientVersion: string | null): string {
 		: `${known[1]} blocks, by its name; learnt when it refuses`
 }
 
+/** What was seen that a reader should know of, whether or not something can be done about it. */
+export function seenOf({ reasons, beyondHead }: Pick<Capabilities, 'reasons' | 'beyondHead'>): readonly string[] {
+	if (beyondHead !== 'empty') return reasons
+	return [...reasons, 'it answers requests beyond its head with nothing: it is never asked beyond the head it reports']
+}
+
 /** Each weakness with what to do about it; empty when there is nothing to fix. */
 export function adviceFor(found: Capabilities, expected: Expected): readonly string[] {
 	const advice: string[] = []
@@ -57,9 +63,6 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 	} else if (methods['trace_filter'] === 'no') {
 		advice.push(`it has no trace_filter, so ${source} is used; catching up takes more requests`)
 	}
-	if (source !== null && !found.proved) {
-		advice.push('there were no transactions to prove its answers by: they are proved once the chain has some')
-	}
 	if (expected.confirmations === 'safe' && !found.safeTag)
 		advice.push('it does not know `safe`: set `confirmations` to a number')
 	if (expected.confirmations === 'finalized' && !found.finalizedTag) {
@@ -70,9 +73,6 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 		)
 	}
 	if (isArbitrum(expected.chainId) || /^nitro/i.test(found.clientVersion ?? '')) advice.push(arbitrumMisses)
-	if (found.beyondHead === 'empty') {
-		advice.push('it answers requests beyond its head with nothing: it is never asked beyond the head that it reports')
-	}
 	if (expected.blooms === 'extra bits') {
 		advice.push(
 			'the bloom of its newest header has bits of no log that it gives: such blooms prove nothing; compare with an ' +

@@ -14,7 +14,7 @@ import { type Header, hexBytes, isObject } from '../../chain/wire/wire.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import { adviceFor, rangeLimitInWords } from './advice.js'
+import { adviceFor, rangeLimitInWords, seenOf } from './advice.js'
 
 /** One of the list `endpoints` of `doctor --json`. */
 export type EndpointReport = Awaited<ReturnType<typeof examineEndpoint>>
@@ -57,7 +57,7 @@ export async function examineEndpoint(
 			proved: found.proved,
 			source,
 			...state,
-			reasons: found.reasons,
+			reasons: seenOf(found),
 			advice: adviceFor(found, { ...network, source, isAble, blooms: state.blooms, headAgeSeconds }),
 		} as const
 	} catch (error) {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Capabilities } from '../../../src/chain/capabilities/capabilities.js'
-import { adviceFor, type Expected, witnessInWords } from '../../../src/commands/doctor/advice.js'
+import { adviceFor, type Expected, seenOf, witnessInWords } from '../../../src/commands/doctor/advice.js'
 
 const found: Capabilities = {
 	clientVersion: 'Geth/v1.16.0',
@@ -67,4 +67,11 @@ test('behavior: blooms that prove nothing are said, with what to do', () => {
 	expect(advice).toEqual([
 		expect.stringMatching(/^the bloom of its newest header .* compare with an endpoint of another/),
 	])
+})
+
+test('behavior: silence beyond the head and what is unproved are said as seen, and are nothing to do', () => {
+	const silent = { ...found, beyondHead: 'empty', proved: false, reasons: ['first'] } as const
+	expect(seenOf(silent)).toEqual(['first', expect.stringMatching(/beyond its head with nothing/)])
+	expect(seenOf(found)).toEqual([])
+	expect(adviceFor(silent, expected)).toEqual([])
 })
