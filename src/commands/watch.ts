@@ -6,7 +6,7 @@ import { parseAddress, toChecksum } from '../config/address.js'
 import { type Config, loadConfig } from '../config/load.js'
 import { isAlert } from '../core/outbox/messageKinds.js'
 import { openParts } from '../daemon/parts.js'
-import { ConfigError, RpcError, UsageError } from '../errors.js'
+import { ConfigError, UsageError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Address } from '../model/glossary.js'
 import type { Store } from '../model/ports.js'
@@ -91,7 +91,7 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 		networks: [
 			{
 				name: 'chain',
-				chain_id: String(await chainIdOf(rpc, io.signal).catch(explainUrlError)),
+				chain_id: String(await chainIdOf(rpc, io.signal)),
 				rpc: [rpc],
 				schedule: '*/2 * * * * *',
 				stall_after: 'never',
@@ -118,11 +118,4 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 		if (!(error instanceof ConfigError)) throw error
 		throw new UsageError(error.problems.map(({ message }) => message).join('; '), { cause: error })
 	}
-}
-
-/** Adds advice about the URL, which is the only setting that the user has given. */
-function explainUrlError(error: unknown): never {
-	if (!(error instanceof RpcError)) throw error
-	const words = `${error.message}. To do: look at the URL after --rpc: its host, its port, and the key in it`
-	throw new RpcError(words, error.facts, { cause: error })
 }

@@ -113,6 +113,7 @@ test('error: a dead endpoint, a receiver that refuses, nothing to go by: nothing
 	results.push(await script(['--address', '0x12'], secrets), await script([], secrets), await script([]))
 	expect(results.map(({ code }) => code)).toEqual([75, 1, 2, 2, 2])
 	for (const { stdout, stderr } of results) expect(stdout + stderr).not.toContain('Canary')
+	expect(results[0]?.stderr).toMatch(/127\.0\.0\.1:9 .*To do: look at the URL: .*\nnothing was written/)
 	expect(results[4]?.stderr).toContain('there is no terminal to ask on (or --yes): give --address')
 	expect(existsSync(out)).toBe(false)
 	// The file stands where a folder must be made: what was written before it goes again.

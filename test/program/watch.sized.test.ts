@@ -81,7 +81,7 @@ inFull(() => {
 			[
 				['watch', treasury, '--rpc', 'http://127.0.0.1:9/KEYq7XthatZ9mustN0tK2show'],
 				75,
-				'To do: look at the URL after --rpc',
+				'To do: look at the URL: its host, its port, its path and the key in it',
 			],
 		]
 		for (const [args, code, words] of cases) {

@@ -9,7 +9,7 @@ import { loadConfig } from '../../config/load.js'
 import { readChainId, readMailbox } from '../../config/values.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
-import { ConfigError, PlainError } from '../../errors.js'
+import { ConfigError, PlainError, RpcError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
 import { calledAs } from '../shared/calledAs.js'
@@ -65,9 +65,9 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			io.signal.throwIfAborted()
 			await write(answers, place, io)
 		} catch (error) {
-			if (error instanceof AnswerError) {
+			if (error instanceof AnswerError || error instanceof RpcError) {
 				io.err(`${error.message}\nnothing was written; --untested writes all the same`)
-				return error.code
+				return error instanceof AnswerError ? error.code : exitCodes.tryAgain
 			}
 			if (error instanceof ConfigError) io.err('nothing was written, since a file that is there does not fit:')
 			if (!(error instanceof Error) || error.name !== 'AbortError') throw error
