@@ -63,6 +63,8 @@ export interface RpcErrorFacts {
 	readonly wrongChainId?: string
 	/** The answer arrived completely, but its content cannot be true. The same request would not help. */
 	readonly content?: true
+	/** The header of the block has no timestamp: the block is at fault, not its source. */
+	readonly noTime?: true
 	/** With `no-data` and `server`: the failure may be temporary; a retry may succeed. */
 	readonly forNow?: true
 }

@@ -153,6 +153,10 @@ async function tryClient(
 	const why = failed.message
 	const unanswered = { outcome: { client: name, result: 'unanswered', why }, isLate } as const
 	if (failed.kind === 'unsupported') return { outcome: { client: name, result: 'unable', why }, isLate }
+	if (failed.facts.noTime) {
+		const outcome = { client: name, result: 'fails', afterGood: true, why, certain: true } as const
+		return { outcome, isLate }
+	}
 	if (isAboutNow(failed) || after === null) return unanswered
 	if (after instanceof RpcError) {
 		const fails = { client: name, result: 'fails', afterGood: false, why, everywhere: true } as const

@@ -80,6 +80,8 @@ const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
 /** After a timeout, the same request is tried at most twice with fewer blocks. */
+/** How many blocks before a block without a timestamp are asked for one. */
+const MOST_TIMELESS = 8n
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
@@ -163,6 +165,7 @@ export function createChain(options: ChainOptions): Chain {
 			const askAnother = askSecond(rpc, span.to, signal)
 			const early = tokens.begin(rpc, { ...question, askAnother, isReread }, signal)
 			const { headers, ...part } = await reader.readFirst(rpc, question, signal)
+			needTimes(part, rpc.endpoint)
 			reading = rpc
 			const unread = isReread ? [] : unreadWithdrawals(withdrawals, part)
 			const doubt = unread.length === 0 ? {} : { unprovedLogs: unread }
@@ -199,6 +202,15 @@ export function createChain(options: ChainOptions): Chain {
 			log.info({ block: number }, 'the chain has no block of this number: the next block follows the one before it')
 		}
 		return before
+	}
+
+	/** A block without a timestamp gets that of the nearest block before it that has one. */
+	async function timed(block: Block | null, heardTo: bigint, signal: AbortSignal): Promise<Block | null> {
+		let before = block
+		for (let back = 1n; block !== null && before?.hasNoTime && back <= MOST_TIMELESS; back++) {
+			before = block.number < back ? null : await blockAt(block.number - back, heardTo, signal)
+		}
+		return block?.hasNoTime && before ? { ...block, timestampS: before.timestampS } : block
 	}
 
 	/** The part of a number that the chain has left out; null: it is not known to be left out. */
@@ -269,7 +281,7 @@ export function createChain(options: ChainOptions): Chain {
 		},
 		async block(number, signal, how) {
 			const heardTo = how === undefined || number < head ? head : number
-			const block = await blockAt(number, heardTo, signal)
+			const block = await timed(await blockAt(number, heardTo, signal), heardTo, signal)
 			// The endpoint that gave the head is behind: there is a higher block.
 			if (block !== null && how !== undefined && newest !== null && number > head) falseHeadClaims.note(newest.rpc)
 			return block && inCoins(withdrawals, block)
@@ -353,6 +365,14 @@ function isOfEndpoint({ kind }: Pick<RpcError, 'kind'>): boolean {
 }
 
 /** The error is about a block that is not there or cannot be read now. */
+/** Alerts of a block tell its time. Throws RpcError at the first block without one. */
+function needTimes({ blocks, last }: Pick<Part, 'blocks' | 'last'>, endpoint: string): void {
+	const timeless = [...blocks.values(), last].find(({ hasNoTime }) => hasNoTime)
+	if (timeless === undefined) return
+	const words = `${endpoint}: block ${timeless.number} has no timestamp that can be read`
+	throw new RpcError(words, { kind: 'malformed', endpoint, content: true, noTime: true })
+}
+
 function isOfBlock({ kind }: RpcError): boolean {
 	return !isOfEndpoint({ kind }) && kind !== 'auth' && kind !== 'unsupported' && kind !== 'bad-params'
 }

@@ -58,6 +58,8 @@ export function mayOpen(
 	open: ReadonlySet<bigint>,
 	nowMs: number,
 ): boolean {
+	const able = round.filter(({ result }) => result !== 'unable')
+	if (able.length > 0 && able.every((outcome) => outcome.result === 'fails' && outcome.certain)) return true
 	const ms = nowMs - sinceMs
 	const isEverywhere = round.length > 0 && round.every(({ result }) => result !== 'unanswered') && round.some(isAlike)
 	if (isEverywhere && (ms >= everywhereMs || isBesieged(block.number, open))) return true

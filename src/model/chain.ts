@@ -12,6 +12,8 @@ export interface Block extends BlockRef {
 	readonly parentHash: Hash
 	/** Seconds since 1970. */
 	readonly timestampS: bigint
+	/** The header has no timestamp that can be read: `timestampS` is that of a block before it, or 0. */
+	readonly hasNoTime?: true
 	/** Hashes of its transactions, in order. */
 	readonly txHashes: readonly Hash[]
 	/** EIP-4895 withdrawals in the header's order; absent where the header has none. */
@@ -212,5 +214,7 @@ export type ClientOutcome =
 			readonly why: string
 			readonly part?: Part
 			readonly everywhere?: true
+			/** The answer itself shows that the block is at fault: no other block has to show that the source works. */
+			readonly certain?: true
 	  }
 	| { readonly client: string; readonly result: 'unanswered' | 'unable'; readonly why: string }

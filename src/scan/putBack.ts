@@ -101,7 +101,7 @@ async function placeOf(
 	if (most < least) return null
 	const isBefore = async (each: bigint) => {
 		const block = await chain.block(each, signal)
-		return block !== null && Number(block.timestampS) * 1_000 <= state.updatedAtMs
+		return block !== null && !block.hasNoTime && Number(block.timestampS) * 1_000 <= state.updatedAtMs
 	}
 	const block = await chain.block(await newestOf({ from: least, to: most + 1n }, isBefore), signal)
 	return block && { number: block.number, hash: block.hash }

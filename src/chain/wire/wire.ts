@@ -174,13 +174,11 @@ const LAST_SECOND = 253_402_300_799n
 /** Units of a second: some chains write timestamps in milli-, micro- or nanoseconds (Quorum with Raft). */
 const UNITS = [1n, 1_000n, 1_000_000n, 1_000_000_000n]
 
-/** Null where there is none. Throws if no unit makes a date of it. */
-function timestampIn(raw: unknown, reading: Reading): bigint | null {
+/** Null where there is none, or no unit makes a date of it. */
+function timestampIn(raw: unknown): bigint | null {
 	const written = quantity(raw)
-	if (written === null) return null
-	const unit = UNITS.find((one) => written / one <= LAST_SECOND)
-	if (unit === undefined) throw malformed(reading, 'a block has a timestamp after the year 9999')
-	return written / unit
+	const unit = written === null ? undefined : UNITS.find((one) => written / one <= LAST_SECOND)
+	return written === null || unit === undefined ? null : written / unit
 }
 
 /** Reads the answer to `eth_getBlockByNumber(…, false)`; null where the node has no such block. */
@@ -190,9 +188,9 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 	const number = quantity(raw.number)
 	const blockHash = hash(raw.hash)
 	const parentHash = hash(raw.parentHash)
-	const timestampS = timestampIn(raw.timestamp, reading)
-	if (number === null || blockHash === null || parentHash === null || timestampS === null) {
-		throw malformed(reading, 'a block lacks its number, hash, parent hash or timestamp')
+	const timestampS = timestampIn(raw.timestamp)
+	if (number === null || blockHash === null || parentHash === null) {
+		throw malformed(reading, 'a block lacks its number, hash or parent hash')
 	}
 	if (number > BigInt(Number.MAX_SAFE_INTEGER))
 		throw malformed(reading, 'a block has a number that no chain has reached')
@@ -203,7 +201,8 @@ export function readBlock(raw: unknown, reading: Reading): Header | null {
 		number,
 		hash: blockHash,
 		parentHash,
-		timestampS,
+		timestampS: timestampS ?? 0n,
+		...(timestampS === null && { hasNoTime: true as const }),
 		txHashes,
 		difficulty: quantity(raw.difficulty),
 		receiptsRoot: rootOf(raw.receiptsRoot),
