@@ -79,9 +79,9 @@ const LOGS_WAIT_MS = 10_000
 const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
-/** After a timeout, the same request is tried at most twice with fewer blocks. */
 /** How many blocks before a block without a timestamp are asked for one. */
 const MOST_TIMELESS = 8n
+/** After a timeout, the same request is tried at most twice with fewer blocks. */
 const SMALLER_TRIES = 2
 
 export function createChain(options: ChainOptions): Chain {
@@ -364,8 +364,7 @@ function isOfEndpoint({ kind }: Pick<RpcError, 'kind'>): boolean {
 	return kind === 'rate' || kind === 'quota' || kind === 'network'
 }
 
-/** The error is about a block that is not there or cannot be read now. */
-/** Alerts of a block tell its time. Throws RpcError at the first block without one. */
+/** An alert states the time of its block. Throws RpcError at the first block without one. */
 function needTimes({ blocks, last }: Pick<Part, 'blocks' | 'last'>, endpoint: string): void {
 	const timeless = [...blocks.values(), last].find(({ hasNoTime }) => hasNoTime)
 	if (timeless === undefined) return
@@ -373,6 +372,7 @@ function needTimes({ blocks, last }: Pick<Part, 'blocks' | 'last'>, endpoint: st
 	throw new RpcError(words, { kind: 'malformed', endpoint, content: true, noTime: true })
 }
 
+/** The error is about a block that is not there or cannot be read now. */
 function isOfBlock({ kind }: RpcError): boolean {
 	return !isOfEndpoint({ kind }) && kind !== 'auth' && kind !== 'unsupported' && kind !== 'bad-params'
 }
