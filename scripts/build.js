@@ -42,7 +42,7 @@ writeFileSync(stamp, digest())
 /** Of what is compiled, what compiles it, and what came of it. */
 function digest() {
 	const hash = createHash('sha256')
-	const own = ['package.json', 'scripts/build.js']
+	const own = ['package.json', 'package-lock.json', 'scripts/build.js']
 	for (const name of [...own, ...filesOf('src'), ...filesOf('dist')]) {
 		hash
 			.update(`${name}\0`)
