@@ -4,6 +4,7 @@
  */
 
 import type { RpcError } from '../../errors.js'
+import type { Block } from '../../model/chain.js'
 import type { Tracer } from '../sources/debugTrace.js'
 import type { SourceName } from '../sources/source.js'
 
@@ -14,7 +15,7 @@ export interface Capabilities {
 	readonly chainId: bigint | null
 	/** `ots_getApiLevel`; null where there is none. It says nothing about trace methods. */
 	readonly otsLevel: number | null
-	readonly head: { readonly number: bigint; readonly timestampS: bigint }
+	readonly head: Pick<Block, 'number' | 'timestampS' | 'hasNoTime'>
 	readonly safeTag: boolean
 	readonly finalizedTag: boolean
 

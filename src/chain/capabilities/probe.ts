@@ -151,14 +151,17 @@ function reasonsOf(findings: Findings, sources: readonly SourceName[], proved: b
 	return proved ? asked : [...asked, 'no transactions to prove its answers by: they are trusted for now']
 }
 
+function timeOf({ number, timestampS, hasNoTime }: Capabilities['head']): Capabilities['head'] {
+	return { number, timestampS, ...(hasNoTime && { hasNoTime }) }
+}
+
 async function probeBasics(rpc: Rpc, headAnswer: HeadAnswer | null, signal: AbortSignal): Promise<Basics> {
 	const names = ['ots_getApiLevel', 'web3_clientVersion', 'eth_chainId'].map((method) => ({ method, params: [] }))
 	if (headAnswer !== null) {
 		const [level, version, chainId] = await rpc.batch(names, signal)
-		const { number, timestampS } = headAnswer.latest
 		return {
 			...namesIn(rpc, level, version, chainId),
-			head: { number, timestampS },
+			head: timeOf(headAnswer.latest),
 			safeTag: headAnswer.safe !== null,
 			finalizedTag: headAnswer.finalized !== null,
 		}
@@ -175,7 +178,7 @@ async function probeBasics(rpc: Rpc, headAnswer: HeadAnswer | null, signal: Abor
 	const isBlock = (raw: unknown) => !(raw instanceof RpcError) && raw !== null && readBlock(raw, reading) !== null
 	return {
 		...namesIn(rpc, level, version, chainId),
-		head: { number: head.number, timestampS: head.timestampS },
+		head: timeOf(head),
 		safeTag: isBlock(safe),
 		finalizedTag: isBlock(finalized),
 	}

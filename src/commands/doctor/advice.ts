@@ -12,7 +12,8 @@ export interface Expected {
 	/** Whether the endpoint can be used, as far as tested. */
 	readonly isAble: boolean
 	readonly blooms: 'plain' | 'extra bits' | 'not known'
-	readonly headAgeSeconds: number
+	/** Null: its header has no timestamp. */
+	readonly headAgeSeconds: number | null
 }
 
 /** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
@@ -46,7 +47,7 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 			`it is on chain ${found.chainId}, and the configuration says ${expected.chainId}: fix chain_id or the URL`,
 		)
 	}
-	if (expected.headAgeSeconds > 600) {
+	if (expected.headAgeSeconds !== null && expected.headAgeSeconds > 600) {
 		advice.push(
 			`its newest block is ${roughDuration(expected.headAgeSeconds)} old: the node lags or the chain has stopped; ` +
 				'prefer another endpoint',

@@ -102,7 +102,10 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 	return [
 		['client', report.client ?? 'does not say'],
 		['chain id', report.chainId ?? 'does not say'],
-		['head', `${report.head}, ${roughDuration(report.headAgeSeconds)} old`],
+		[
+			'head',
+			`${report.head}, ${report.headAgeSeconds === null ? 'without a timestamp' : `${roughDuration(report.headAgeSeconds)} old`}`,
+		],
 		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
 		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],

@@ -34,7 +34,8 @@ export async function examineEndpoint(
 		const found = await probe(rpc, { setting: probeSettingOf(choice) }, signal)
 		const { clientVersion, chainId, head, filterMode } = found
 		const state = await examineState(rpc, head.number, network, signal)
-		const headAgeSeconds = Math.max(0, Math.round(Date.now() / 1000) - Number(head.timestampS))
+		const ageS = Math.max(0, Math.round(Date.now() / 1000) - Number(head.timestampS))
+		const headAgeSeconds = head.hasNoTime ? null : ageS
 		const source = permitted(found.sources, choice)[0] ?? null
 		const isAble = source !== null && isUsable(source, found)
 		return {
