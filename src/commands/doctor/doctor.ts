@@ -102,10 +102,7 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 	return [
 		['client', report.client ?? 'does not say'],
 		['chain id', report.chainId ?? 'does not say'],
-		[
-			'head',
-			`${report.head}, ${report.headAgeSeconds === null ? 'without a timestamp' : `${roughDuration(report.headAgeSeconds)} old`}`,
-		],
+		['head', `${report.head}, ${ageInWords(report.headAgeSeconds)}`],
 		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
 		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
@@ -182,4 +179,8 @@ function contractCells({ ask, by, changes }: Contracts): readonly (readonly [str
 function* wrapped(name: string, value: string): Generator<string> {
 	const lines = new Help().boxWrap(fitWords(value), 80 - 18).split('\n')
 	for (const [at, line] of lines.entries()) yield `    ${(at === 0 ? name : '').padEnd(14)}${line}`
+}
+
+function ageInWords(seconds: number | null): string {
+	return seconds === null ? 'without a timestamp' : `${roughDuration(seconds)} old`
 }
