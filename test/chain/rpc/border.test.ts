@@ -98,23 +98,6 @@ describe('an error object that cannot be read', () => {
 		await node.close()
 		await other.close()
 	})
-
-	test('error: a block with a timestamp that no unit of time makes a date of', async () => {
-		const node = await startFaultyNode()
-		const rpc = createRpc({ url: node.url })
-		node.results.set('eth_getBlockByNumber', () => ({
-			number: '0x5',
-			hash: hash('5'),
-			parentHash: hash('4'),
-			timestamp: '0xffffffffffffffffffff',
-			transactions: [],
-		}))
-		const source = debugTraceSource({ tracer: () => 'callTracer' })
-		const request = { rpc, span: { from: 5n, to: 5n }, addresses: new Set<never>(), last: null }
-		expect((await errorOf(source.read(request, never))).facts).toMatchObject({ kind: 'malformed', content: true })
-		await rpc.close()
-		await node.close()
-	})
 })
 
 testInSoak('behavior: the title of an error page is found in no more time than the page takes', async () => {
