@@ -124,6 +124,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 	let lost: StateError | null = null
 	let listener: Parameters<Journal['watch']>[0] | null = null
 	let renewal: NodeJS.Timeout | null = null
+	let renewed: Promise<unknown> = Promise.resolve()
 	let stopForgetting: (() => Promise<void>) | null = null
 	if (isInClear(url))
 		log?.warn(
@@ -164,7 +165,9 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 
 	async function renew(): Promise<void> {
 		const { epoch } = mustHavePlace()
-		const [head] = await ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
+		const asked = ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
+		renewed = asked.catch(() => undefined)
+		const [head] = await asked
 		if (head === undefined) throw lose()
 		if (head.seq > mustHavePlace().seq) await listener?.behind()
 	}
@@ -242,6 +245,8 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		addHistory: async (entries) => await insertHistory(database, entries),
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
+			// A renewal that takes effect after the lease was given back would hold it for another lease.
+			await renewed
 			await stopForgetting?.()
 			const { epoch } = place ?? {}
 			if (epoch !== undefined && !isBeside && lost === null)

@@ -63,6 +63,25 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		])
 	})
 
+	test('behavior: a renewal under way at the end is answered before the lease is given back', async () => {
+		await store.close()
+		store = await open({ leaseMs: 1_500 })
+		const renewal = gate.holdBack('update tracewatch.head set expires = clock')
+		await renewal.arrived
+		const end = gate.holdBack("set expires = '-infinity'")
+		const order: string[] = []
+		const isBack = end.arrived.then(() => order.push('given back'))
+		const closing = store.close()
+		for (let trips = 0; trips < 200; trips++) await rows()
+		order.push('renewed')
+		renewal.open()
+		await isBack
+		end.open()
+		await closing
+		store = await open()
+		expect(order).toEqual(['renewed', 'given back'])
+	})
+
 	test('behavior: a change by an operator beside the daemon is taken in, with or without a next write', async () => {
 		const beside = await openPgStore(server.url(), { clock: Date.now, historyMs: 3_600_000, isBeside: true })
 		expect(await beside.drop(['a'])).toBe(1)
