@@ -79,7 +79,7 @@ const LOGS_WAIT_MS = 10_000
 const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
-/** How many blocks before a block without a timestamp are asked for one. */
+/** A block without a timestamp takes the time of one of this many blocks before it. */
 const MOST_TIMELESS = 8n
 /** After a timeout, the same request is tried at most twice with fewer blocks. */
 const SMALLER_TRIES = 2

@@ -132,8 +132,8 @@ function verdictOn(
 	}
 	const same = learnt.filter((other) => isSamePair(other, pair))
 	const isWhole = isSame(input, above.input)
-	// A stranger can name code that the contract chooses by itself: it then gets the whole input as without the name, or
-	// runs the same function.
+	// A stranger can put the address of code that the contract runs anyway into the input. The code then gets the whole
+	// input, or runs the same function, as it does without that address.
 	const isAsBefore = (other: LearntCode) => isWhole || (other.forwarded !== true && other.selector === selector)
 	const before = same.find((other) => !isChosen || isAsBefore(other))
 	if (before !== undefined) {
