@@ -20,7 +20,6 @@ import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
-import { createFailingReceivers } from './health/failingReceivers.js'
 import { createHealth, unknownHeads } from './health/health.js'
 import { createNotices } from './health/notices.js'
 import { createVitals } from './health/vitals.js'
@@ -87,8 +86,7 @@ async function runUntil(
 	})
 	const front = createFront({ ...options, metrics })
 	const startedAtMs = Date.now()
-	const failing = createFailingReceivers(Date.now, steadyClock)
-	const observer = createObserver({ metrics, failing, vitals: () => vitals })
+	const observer = createObserver({ metrics, vitals: () => vitals })
 	// For the service manager an instance that stands by is up, and alive.
 	let aliveMs: number | null = null
 	const onWait = async () => {
@@ -125,7 +123,8 @@ async function runUntil(
 	try {
 		const summary = () => store.summary()
 		const health = createHealth({
-			...{ config, pollers, vitals, summary, failing },
+			...{ config, pollers, vitals, summary },
+			openTroubles: () => troubles.current().open,
 			isRefused: () => inEffect.isRefused,
 			isConfigChanged: () => inEffect.isConfigChanged,
 		})

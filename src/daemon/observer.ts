@@ -4,12 +4,10 @@ import type { Outcome } from '../model/delivery.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { LastAnswer } from '../pages/pageData.js'
 import type { PollReport } from '../scan/poll.js'
-import type { FailingReceivers } from './health/failingReceivers.js'
 import type { Vitals } from './health/vitals.js'
 
 export interface Observers {
 	readonly metrics: Metrics
-	readonly failing: Pick<FailingReceivers, 'attempted'>
 	/** Called at the first event: the vitals are made of parts that need the observer. */
 	readonly vitals: () => Pick<Vitals, 'reported' | 'scanned'>
 }
@@ -19,7 +17,7 @@ type Announced = Pick<PollReport, 'alerts' | 'retracted' | 'disagreements'>
 export type Observer = ReturnType<typeof createObserver>
 
 /** Receives internal events: counts them, and passes them on to the health and the pages. */
-export function createObserver({ metrics, failing, vitals }: Observers) {
+export function createObserver({ metrics, vitals }: Observers) {
 	/** By network: the host of the endpoint that answered last. */
 	const endpoints = new Map<string, string>()
 	/** By receiver. */
@@ -69,7 +67,6 @@ export function createObserver({ metrics, failing, vitals }: Observers) {
 			metrics.deliveries.inc({ receiver, result: outcome.result })
 			const words = outcome.result === 'delivered' ? (outcome.answer ?? 'took it') : outcome.reason
 			answers.set(receiver, { atMs: Date.now(), result: outcome.result, words })
-			failing.attempted(receiver, outcome)
 		},
 	}
 }

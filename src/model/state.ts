@@ -198,6 +198,8 @@ export interface ReceiverSummary {
 	readonly retried?: number
 	/** Highest number of failed attempts of a pending delivery that blocks its queue; absent: none failed. */
 	readonly failedAttempts?: number
+	/** Why that one failed last. */
+	readonly failure?: string
 	/** Number of pending and held deliveries that the receiver refused, or that waited for its rest; absent: none. */
 	readonly refused?: number
 	/** The receiver's words about one that is refused, parked or dead; absent: none is. */

@@ -91,7 +91,8 @@ export function summarize(doc: StateDoc): StateSummary {
 		const aside = isAlone(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
 		const retried = isReread(delivery) && !isParked(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
 		const failed = failedAttempts(delivery)
-		const tried = failed === 0 ? {} : { failedAttempts: Math.max(seen.failedAttempts ?? 0, failed) }
+		const isWorst = failed > (seen.failedAttempts ?? 0)
+		const tried = isWorst ? { failedAttempts: failed, failure: delivery.lastError ?? '' } : {}
 		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}
 		const refusal = saysRefusal(delivery) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
 		const more = { ...aside, ...retried, ...tried, ...refused, ...refusal }

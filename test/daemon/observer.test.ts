@@ -10,7 +10,7 @@ function observed() {
 	const summary = async () => ({ networks: new Map(), receivers: new Map() })
 	const metrics = createMetrics({ version: '1.2.3', summary, process: false })
 	const events = createObserver({
-		...{ metrics, failing: { attempted: () => undefined } },
+		metrics,
 		vitals: () => ({ reported: () => undefined, scanned: () => undefined }),
 	})
 	return { metrics, events }

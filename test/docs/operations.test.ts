@@ -32,7 +32,7 @@ async function exposed(): Promise<readonly string[]> {
 	const metrics = createMetrics({ version: '1.2.3', summary: async () => state, process: false })
 	const counts = { transfer: 1, deployment: 1, unexplained: 1 }
 	const events = createObserver({
-		...{ metrics, failing: { attempted: () => undefined } },
+		...{ metrics },
 		vitals: () => ({ reported: () => undefined, scanned: () => undefined }),
 	})
 	const found = { alerts: counts, retracted: 1, disagreements: 0, blocks: 1n, unread: [], behind: false }

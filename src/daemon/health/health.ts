@@ -11,11 +11,10 @@ import { isLagUnknown } from '../../core/networkLine.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
-import type { Health, HealthStatus, NetworkHealth, StuckLook } from '../../model/trouble.js'
+import type { Health, HealthStatus, NetworkHealth, StuckLook, Trouble } from '../../model/trouble.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import type { TickResult } from '../polling/pollerStatus.js'
 import { behindInWords, reach, withRemedy } from '../polling/remedy.js'
-import type { FailingReceivers } from './failingReceivers.js'
 import type { Vitals } from './vitals.js'
 
 export interface HealthOptions {
@@ -27,8 +26,8 @@ export interface HealthOptions {
 	readonly isRefused: () => boolean
 	/** Whether tracewatch.yaml on disk is not the one in effect. Default: it is. */
 	readonly isConfigChanged?: () => boolean
-	/** Default: no receiver counts as failing. */
-	readonly failing?: Pick<FailingReceivers, 'reasons'>
+	/** Default: none. */
+	readonly openTroubles?: () => readonly Trouble[]
 	/** The monotonic clock of the pollers. */
 	readonly steady?: Clock
 	/** Default: the clock on the wall. */
@@ -43,7 +42,7 @@ export function createHealth({
 	summary,
 	isRefused,
 	isConfigChanged = () => false,
-	failing: failingReceivers,
+	openTroubles = () => [],
 	steady = steadyClock,
 	clock = Date.now,
 }: HealthOptions): () => Promise<Health> {
@@ -66,7 +65,7 @@ export function createHealth({
 							...stuck.map(({ reason }) => reason),
 							...pollers.flatMap(unreadContracts),
 						],
-						undelivered: [...refusalsInWords(found, config.receivers), ...(failingReceivers?.reasons(found) ?? [])],
+						undelivered: [...refusalsInWords(found, config.receivers), ...failingReceivers(found, openTroubles())],
 					}
 				},
 				(error: unknown) => ({ stalled: [...reasons, ...unread(error, reasons)], gap: [], undelivered: [] }),
@@ -195,6 +194,19 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 		const why = withRemedy(error, error.message)
 		const reason = `${name}: blocks ${first}${more} are still unread for watches with \`from_block\`: ${why}`
 		return [{ ...stuck, reason }]
+	})
+}
+
+/** Receivers that have failed for minutes while messages wait. */
+function failingReceivers({ receivers }: StateSummary, troubles: readonly Trouble[]): readonly string[] {
+	return troubles.flatMap((trouble) => {
+		if (trouble.kind !== 'undelivered' || trouble.state !== 'failing' || !trouble.announced) return []
+		const { receiver, sinceMs } = trouble
+		const { pending = 0, aside = 0, failure = 'see the log' } = receivers.get(receiver) ?? {}
+		if (pending <= aside) return []
+		const since = new Date(sinceMs).toISOString()
+		const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
+		return [`${receiver} has accepted no message since ${since} (${pending - aside} wait): ${failure}. ${todo}`]
 	})
 }
 

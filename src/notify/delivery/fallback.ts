@@ -1,7 +1,7 @@
 /**
- * The fallback of a receiver gets each message that the receiver refuses or that is given up, once, and is notified
- * once that it refuses messages, gave some up, or has failed for five minutes; and once that this is over. A trouble is
- * recorded before its message is posted, and removed after its end was. Messages for a fallback go no further.
+ * The troubles of receivers: the state has them, health reads them there, and a fallback is notified once of each
+ * begin and end. It also gets, once, each message that its receiver refuses or that is given up; these go no further. A
+ * trouble is recorded before its message is posted, and removed after its end was.
  */
 
 import { sha256 } from '../../base/sha256.js'
@@ -38,9 +38,9 @@ export interface FallbackOptions {
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }
 
-/** The fallback is notified after a receiver has failed for this long, or after this many attempts of one delivery. */
-export const OUTAGE_MS = 5 * 60_000
-export const OUTAGE_ATTEMPTS = 20
+/** A receiver is in trouble after it has failed for this long, or after this many attempts of one delivery. */
+const OUTAGE_MS = 5 * 60_000
+const OUTAGE_ATTEMPTS = 20
 const LOOK_EVERY_MS = 5_000
 /** After a start, a receiver has this long to answer before an outage of an earlier process is announced. */
 const GRACE_MS = 60_000
@@ -80,10 +80,11 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 		for (const side of SIDES) {
 			const found = findingOf(side, standing.deliveries)
 			const ours = open().filter((each) => each.receiver === receiver && sideOf(each) === side)
-			const isKnown = ours.some(({ receivers }) => fallback === null || receivers.includes(fallback.name))
-			if (found !== null && fallback !== null && !isKnown) {
+			const receivers = fallback === null ? [] : [fallback.name]
+			const isKnown = ours.some((each) => receivers.every((name) => each.receivers.includes(name)))
+			if (found !== null && !isKnown && (fallback !== null || side === 'failing')) {
 				const { recipient } = found.delivery
-				const begun = { receiver, recipient, sinceMs: clock(), receivers: [fallback.name] }
+				const begun = { receiver, recipient, sinceMs: clock(), receivers }
 				const trouble = { kind: 'undelivered', ...begun, state: found.state, announced: false } as const
 				await troubles?.change((before) => ({ ...before, open: [...before.open, trouble] }))
 				ours.push(trouble)

@@ -142,3 +142,20 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	expect(await healthWith({ isRefused: () => true })).toMatchObject({ status: 'refused' })
 	expect(await healthWith({})).toMatchObject({ ok: true, status: 'ok' })
 })
+
+test.each([
+	['has failed for minutes', {}, {}, 'hook.example: the connection was refused'],
+	['failed just now', {}, { announced: false }, null],
+	['failed, and nothing waits in order', { aside: 3 }, {}, null],
+])('behavior: a receiver that %s', async (_, waiting, rest, words) => {
+	const failure = 'hook.example: the connection was refused'
+	const hook = { ...counts, parked: 0, pending: 3, failure, ...waiting }
+	const begun = { kind: 'undelivered', receiver: 'hook', recipient: null, state: 'failing', sinceMs: 0 } as const
+	const { status, reason } = await healthWith({
+		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', hook]]) }),
+		openTroubles: () => [{ ...begun, receivers: [], announced: true, ...rest }],
+	})
+	const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
+	const full = `hook has accepted no message since 1970-01-01T00:00:00.000Z (3 wait): ${words}. ${todo}`
+	expect([status, reason]).toEqual(words === null ? ['ok', null] : ['undelivered', full])
+})

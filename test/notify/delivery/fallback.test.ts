@@ -256,3 +256,34 @@ describe('the fallback of a receiver', () => {
 		await servers.hook.close()
 	})
 })
+
+test.each([
+	['five minutes', 2, 5 * 60_000],
+	['twenty attempts', 20, 1],
+])(
+	'behavior: without a fallback, a receiver that fails for %s: the state says so until it accepts',
+	async (_, tries, ms) => {
+		const answer: { now: Outcome } = { now: retry }
+		const hook = scripted('hook', () => answer.now)
+		const again = async () => {
+			await lab.store.retry([idOf(1)], lab.nowMs)
+			await deliverer([hook], {}).drainOnce(never)
+		}
+		await lab.store.post([deliveryOf(1)])
+		for (let tried = 1; tried < tries; tried++) await again()
+		const begun = { kind: 'undelivered', receiver: 'hook', state: 'failing', receivers: [] }
+		expect(lab.store.troubles().open).toMatchObject([{ ...begun, announced: false }])
+		lab.nowMs += ms
+		await again()
+		expect(lab.store.troubles().open).toMatchObject([{ ...begun, announced: true }])
+		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({
+			pending: 1,
+			failure: 'host answered 503',
+		})
+		answer.now = fine
+		await again()
+		await again()
+		expect(lab.store.troubles().open).toEqual([])
+		expect(await lab.statuses()).toEqual([])
+	},
+)
