@@ -1,12 +1,24 @@
 /**
- * What becomes of a delivery after an attempt, and when it is retried. Pure: the clock and the random source are
- * parameters.
+ * What is recorded of a delivery after an attempt or instead of one, and when it is tried again. Pure: the clock and
+ * the random source are parameters.
  */
 
 import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
 import { ALONE, isAlone } from '../../core/outbox/waiting.js'
-import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
-import type { Failed, Pause, QueueState, Refusal } from './queueStates.js'
+import type { Delivery, Outcome } from '../../model/delivery.js'
+
+export type Failed = Outcome & { readonly result: 'retry' }
+export type Refusal = Outcome & { readonly result: 'parked' }
+
+/** A pause of a queue, or of a receiver that refuses the login of all its queues. */
+export interface Pause {
+	/** When its first refusal was seen; all that waits for it has this time. */
+	sinceMs: number
+	untilMs: number
+	words: Refusal
+	/** One message is being tried. */
+	isProbed: boolean
+}
 
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
@@ -21,66 +33,58 @@ export const retryCeilingsMs: readonly number[] = [1_000, 5_000, 15_000, minuteM
 export const giveUpAfterMs = 72 * hourMs
 
 const leastWaitMs = 250
+/** A queue that fails is asked at most once a minute, whichever delivery stands first. */
+const queueCeiling = 3
 
-/** What the result depends on besides the delivery and the outcome. */
-export interface Standing {
-	readonly queue: Pick<QueueState, 'failures' | 'acceptedAtMs'>
+interface Failure {
 	readonly nowMs: number
 	readonly random: () => number
-	/** Present while the receiver refuses everything. */
-	readonly rest?: Rest
+	/** Failures of the queue in a row, this one included. */
+	readonly failures?: number
 }
 
-export interface Rest {
-	readonly pause: Pick<Pause, 'sinceMs' | 'untilMs'>
-	/** Attempts at all that waits with it; 0: not counted. */
-	readonly attempts: number
-	/** `refused`: earlier, as one of the last, which does not count. `untried`: it waits with the others. */
-	readonly delivery: 'tried' | 'refused' | 'untried'
+/** The receiver did not answer, or asked to come again later. */
+export function afterFailure(delivery: Delivery, outcome: Failed, failure: Failure) {
+	const { code, reason: error, afterMs = 0 } = outcome
+	const nextAttemptAtMs = nextAttemptMs(delivery, { ...failure, afterMs })
+	if (nextAttemptAtMs === null) return dead(delivery, expired(outcome), failure.nowMs)
+	return { id: delivery.id, result: 'retry', code, error, nextAttemptAtMs } as const
 }
 
-/** What to record of an attempt. */
-export function resolutionOf(delivery: Delivery, outcome: Outcome, standing: Standing): Resolution {
-	const { id } = delivery
-	if (outcome.result === 'delivered') {
-		return { id, result: 'delivered', ...(outcome.answer === undefined ? {} : { answer: outcome.answer }) }
-	}
-	if (outcome.result === 'dead') return dead(delivery, outcome, standing)
-	if (outcome.result === 'retry') return failed(delivery, outcome, standing)
-	return standing.rest === undefined
-		? refused(delivery, outcome, standing)
-		: resting(delivery, outcome, { ...standing.rest, nowMs: standing.nowMs })
-}
-
-function failed(delivery: Delivery, outcome: Failed, { queue: { failures }, nowMs, random }: Standing): Resolution {
-	const { result, code, reason: error, afterMs = 0 } = outcome
-	const nextAttemptAtMs = nextAttemptMs(delivery, { nowMs, random, failures, afterMs })
-	if (nextAttemptAtMs === null) return dead(delivery, expired(outcome), { nowMs })
-	return { id: delivery.id, result, code, error, nextAttemptAtMs }
-}
-
-/** The receiver may accept others. */
-function refused(delivery: Delivery, { code, reason }: Refusal, { queue, nowMs }: Standing): Resolution {
-	if (isAlone(delivery) && isRefusedAlone(delivery, queue.acceptedAtMs, nowMs))
-		return dead(delivery, { code, reason: `given up, since it accepts other messages: ${reason}` }, { nowMs })
-	if (isExpired(delivery, nowMs)) return dead(delivery, expired({ reason }), { nowMs })
-	const { sinceMs, times } = isAlone(delivery) && delivery.refused ? delivery.refused : { sinceMs: nowMs, times: 0 }
+/** The receiver refused it, and may accept others. */
+export function afterRefusal(
+	delivery: Delivery,
+	{ code, reason }: Refusal,
+	acceptedAtMs: number | null,
+	nowMs: number,
+) {
+	const isAgain = isAlone(delivery)
+	if (isAgain && isRefusedAlone(delivery, acceptedAtMs, nowMs))
+		return dead(delivery, { code, reason: `given up, since it accepts other messages: ${reason}` }, nowMs)
+	if (isExpired(delivery, nowMs)) return dead(delivery, expired({ reason }), nowMs)
+	const { sinceMs, times } = (isAgain && delivery.refused) || { sinceMs: nowMs, times: 0 }
+	const refused = { sinceMs, times: times + 1 }
 	const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
-	const counted = { sinceMs, times: times + 1 }
-	return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused: counted }
+	return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused } as const
 }
 
-/** Refusals of everything do not count against a message, nor do those before. */
-function resting(delivery: Delivery, refusal: Refusal, rest: Rest & { readonly nowMs: number }): Resolution {
-	const { pause, attempts, nowMs } = rest
-	const isTried = rest.delivery === 'tried'
-	const own = { id: delivery.id, ...(!isTried && { untried: true as const }) }
-	if (isExpiredAtRest(delivery, nowMs, attempts)) return { ...dead(delivery, expired(refusal), { nowMs }), ...own }
-	const { code, reason: error } = refusal
-	const waits = { ...own, result: 'retry', nextAttemptAtMs: pause.untilMs } as const
-	if (isAlone(delivery) && rest.delivery === 'untried')
-		return { ...waits, code: ALONE, error: delivery.lastError ?? error }
-	return { ...waits, code, error, refused: { sinceMs: pause.sinceMs, times: 0 } }
+/**
+ * The receiver refuses everything, which does not count against a message. One that has waited for that for 72 hours,
+ * with seven attempts at all that waits, is given up.
+ */
+export function afterRefusalOfAll(delivery: Delivery, pause: Pause, attempts: number, nowMs: number) {
+	const sinceMs = Math.max(delivery.createdAtMs, delivery.refused?.sinceMs ?? nowMs)
+	const isOver = nowMs >= sinceMs + giveUpAfterMs && attempts >= retryCeilingsMs.length
+	if (isOver || isExpired(delivery, nowMs)) return dead(delivery, expired(pause.words), nowMs)
+	return atRest(delivery, pause)
+}
+
+/** No attempt: the receiver refuses everything. One that fails alone goes on to. */
+export function untilPauseEnds(delivery: Delivery, pause: Pause) {
+	const waits = { ...atRest(delivery, pause), untried: true } as const
+	if (!isAlone(delivery)) return waits
+	const { refused: _, ...alone } = { ...waits, code: ALONE, error: delivery.lastError ?? waits.error }
+	return alone
 }
 
 /** No attempt: an earlier delivery about the same subject is not delivered yet. */
@@ -90,39 +94,24 @@ export function waitsBehind({ id }: Delivery, blocker: Delivery, nowMs: number) 
 	return { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true } as const
 }
 
+function atRest({ id }: Delivery, { words: { code, reason }, untilMs, sinceMs }: Pause) {
+	const refused = { sinceMs, times: 0 }
+	return { id, result: 'retry', code, error: reason, nextAttemptAtMs: untilMs, refused } as const
+}
+
 type Reason = Pick<Refusal, 'code' | 'reason'>
 
 function expired({ reason }: Pick<Refusal, 'reason'>): Reason {
 	return { code: 'expired', reason: `given up after 72 hours: ${reason}` }
 }
 
-function dead({ id }: Delivery, { code, reason: error }: Reason, { nowMs }: Pick<Standing, 'nowMs'>) {
-	return { id, result: 'dead', code, error, nextAttemptAtMs: nowMs } as const
+export function dead({ id }: Delivery, { code, reason: error }: Reason, nextAttemptAtMs: number) {
+	return { id, result: 'dead', code, error, nextAttemptAtMs } as const
 }
 
 /** Whether a failure now is the last one: 72 hours old, and tried seven times with this attempt. */
 function isExpired({ attempts, createdAtMs }: Pick<Delivery, 'attempts' | 'createdAtMs'>, nowMs: number): boolean {
 	return nowMs >= createdAtMs + giveUpAfterMs && attempts + 1 >= retryCeilingsMs.length
-}
-
-/**
- * The same for a delivery of a receiver that rests: one that refused everything since then, with that many attempts at
- * all that waits, counts as tried often enough.
- */
-function isExpiredAtRest(delivery: Delivery, nowMs: number, attemptsOfAll: number): boolean {
-	const sinceMs = Math.max(delivery.createdAtMs, delivery.refused?.sinceMs ?? nowMs)
-	return isExpired(delivery, nowMs) || (nowMs >= sinceMs + giveUpAfterMs && attemptsOfAll >= retryCeilingsMs.length)
-}
-
-/** The ceiling of a minute. */
-const queueCeiling = 3
-
-interface Failure {
-	readonly nowMs: number
-	readonly random: () => number
-	/** Failures of the queue in a row, this one included. */
-	readonly failures?: number
-	readonly afterMs?: number
 }
 
 /**
@@ -132,11 +121,10 @@ interface Failure {
  */
 export function nextAttemptMs(
 	delivery: Pick<Delivery, 'attempts' | 'createdAtMs'>,
-	{ nowMs, random, failures = 1, afterMs = 0 }: Failure,
+	{ nowMs, random, failures = 1, afterMs = 0 }: Failure & { readonly afterMs?: number },
 ): number | null {
 	const deadlineMs = delivery.createdAtMs + giveUpAfterMs
 	if (isExpired(delivery, nowMs)) return null
-	// A queue that fails is asked at most once a minute, whichever delivery stands first.
 	const before = Math.max(delivery.attempts, Math.min(failures - 1, queueCeiling))
 	const ceilingMs = retryCeilingsMs[Math.min(before, retryCeilingsMs.length - 1)] ?? hourMs
 	const waitMs = Math.max(leastWaitMs, Math.floor(random() * ceilingMs), afterMs)

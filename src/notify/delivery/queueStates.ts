@@ -1,16 +1,14 @@
 /** What a process remembers of its queues; everything that must survive it stands in the state. */
 
 import { queueOf } from '../../core/outbox/queue.js'
-import { LONGEST_REST_MS } from '../../core/outbox/refusals.js'
+import { LONGEST_REST_MS, restMs } from '../../core/outbox/refusals.js'
 import { isParked } from '../../core/outbox/waiting.js'
-import type { Delivery, Outcome, ReasonCode } from '../../model/delivery.js'
-
-export type Failed = Outcome & { readonly result: 'retry' }
-export type Refusal = Outcome & { readonly result: 'parked' }
+import type { Delivery, ReasonCode } from '../../model/delivery.js'
+import { type Pause, type Refusal, retryCeilingsMs } from './deliveryBackoff.js'
 
 export interface QueueState {
-	/** `failing`: the last delivery tried in order failed, and nothing was accepted since. */
-	state: 'open' | 'failing'
+	/** The last delivery tried in order failed, and nothing was accepted since. */
+	isFailing: boolean
 	/** Failures since the last success. */
 	failures: number
 	/** Nothing is tried before then. */
@@ -27,16 +25,6 @@ export interface QueueState {
 	broken: number
 	/** The state of which the log spoke last. */
 	logged: 'ok' | 'failing' | 'parked'
-}
-
-/** A pause of a queue, or of a receiver that refuses the login of all its queues. */
-export interface Pause {
-	/** When its first refusal was seen; all that waits for it has this time. */
-	sinceMs: number
-	untilMs: number
-	words: Refusal
-	/** One message is being tried. */
-	isProbed: boolean
 }
 
 export interface QueueStates {
@@ -56,7 +44,14 @@ export interface QueueStates {
 }
 
 /** A queue waits at most this long after a failure. */
-export const LONGEST_PAUSE_MS = 60_000
+const LONGEST_PAUSE_MS = 60_000
+/**
+ * Different messages refused in a row after which the receiver is taken to refuse everything; deliveries beside the
+ * queue that fail in a row before it is paused.
+ */
+const MOST_IN_ROW = 3
+/** The same within a minute after an accepted message: what it refuses for ever may stand before all others. */
+const MOST_WHILE_IT_WORKS = 12
 
 /**
  * Refusals of a mail server before it sees a message. They count for all messages, because many failed logins lock an
@@ -73,6 +68,20 @@ const BEFORE_MESSAGE: ReadonlySet<ReasonCode | undefined> = new Set<ReasonCode>(
 /** Whether a refusal is of all recipients of a mail server. */
 export function isOfAll({ recipient }: Pick<Delivery, 'recipient'>, code: ReasonCode | undefined): boolean {
 	return recipient !== null && BEFORE_MESSAGE.has(code)
+}
+
+export function mostInRow({ acceptedAtMs }: QueueState, nowMs: number): number {
+	return Math.abs(nowMs - (acceptedAtMs ?? 0)) < LONGEST_PAUSE_MS ? MOST_WHILE_IT_WORKS : MOST_IN_ROW
+}
+
+export function pauseQueue(queue: QueueState, nowMs: number): void {
+	const ceilingMs = retryCeilingsMs[Math.min(queue.failures, retryCeilingsMs.length) - 1] ?? LONGEST_PAUSE_MS
+	queue.pausedUntilMs = nowMs + Math.min(ceilingMs, LONGEST_PAUSE_MS)
+}
+
+/** One more pause, longer than the one before. */
+export function prolong(pause: Pause, nowMs: number): void {
+	pause.untilMs = nowMs + restMs(pause.sinceMs, nowMs)
 }
 
 export function createQueueStates(): QueueStates {
@@ -97,7 +106,7 @@ export function createQueueStates(): QueueStates {
 			const known = queues.get(name)
 			if (known !== undefined) return known
 			const fresh: QueueState = {
-				...{ state: 'open', failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Set(), broken: 0 },
+				...{ isFailing: false, failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Set(), broken: 0 },
 				...{ sentAtMs: [], askedUntilMs: 0, logged: 'ok' },
 			}
 			queues.set(name, fresh)

@@ -6,7 +6,6 @@
 import { sha256 } from '../../base/sha256.js'
 import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { alertsIn, digestOf } from '../../core/outbox/digest.js'
-import { restMs } from '../../core/outbox/refusals.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
 import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked, readyOf } from '../../core/outbox/waiting.js'
@@ -14,13 +13,16 @@ import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
-import { type Rest, resolutionOf, retryCeilingsMs, waitsBehind } from './deliveryBackoff.js'
+import { afterFailure, afterRefusal, afterRefusalOfAll, dead, untilPauseEnds, waitsBehind } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
 import { logAlone, logResult } from './queueLog.js'
 import {
 	type Failed,
 	isOfAll,
-	LONGEST_PAUSE_MS,
+	mostInRow,
+	type Pause,
+	pauseQueue,
+	prolong,
 	type QueueState,
 	type QueueStates,
 	type Refusal,
@@ -52,18 +54,17 @@ export interface QueueWorkerOptions {
 }
 
 const QUEUES_PER_RECEIVER = 2
-/**
- * Different messages refused in a row after which the receiver is taken to refuse everything; deliveries beside the
- * queue that fail in a row before it is paused.
- */
-const MOST_IN_ROW = 3
-/** The same within a minute after an accepted message: what it refuses for ever may stand before all others. */
-const MOST_WHILE_IT_WORKS = 12
 
 /** Whether to go on with the next delivery of the queue. */
 type Next = 'continue' | 'stop'
 
 type Untried = Exclude<Resolution, { readonly result: 'delivered' }>
+
+/** What one message carries: a delivery itself, or the digest of several. */
+interface Parcel {
+	readonly sent: Delivery
+	readonly members: readonly Delivery[]
+}
 
 /** One pass over a claimed queue. */
 interface Pass {
@@ -74,10 +75,8 @@ interface Pass {
 	readonly queue: QueueState
 	readonly claimed: readonly Delivery[]
 	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
-	readonly aside: Map<string, Delivery>
+	aside: Map<string, Delivery>
 	readonly settled: Set<string>
-	/** What each digest of this pass carries, by its id. */
-	readonly members: Map<string, readonly Delivery[]>
 	asideFailures: number
 	/** A message was tried under the pause. */
 	isProbed: boolean
@@ -130,7 +129,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		}
 		return {
 			...{ ...shared, receiver, rate: rateOf(first), queue: state, claimed: queue },
-			...{ members: new Map(), asideFailures: 0, isProbed: false },
+			...{ asideFailures: 0, isProbed: false },
 			aside: new Map(aside.map((one) => [one.id, one])),
 		}
 	}
@@ -143,7 +142,8 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 
 	/** The stages of a delivery: under a pause, held for a digest, behind an earlier one, tried in a digest or alone. */
 	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
-		if (states.pauseOf(delivery) !== null) return await underPause(delivery, pass)
+		const pause = states.pauseOf(delivery)
+		if (pause !== null) return await underPause(delivery, pause, pass)
 		const { receiver, rate, queue, aside, claimed, settled } = pass
 		const { id } = delivery
 		const untilMs = digestTimeOf(delivery, { rate, queue, aside: aside.values(), nowMs: clock() })
@@ -155,152 +155,139 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (blocker !== null) return await postpone(delivery, waitsBehind(delivery, blocker, clock()), pass)
 		const left = claimed.slice(claimed.indexOf(delivery)).filter((one) => !settled.has(one.id))
 		const members = batchOf(left, [...aside.values()], receiver)
-		if (members.length < 2) return await tryIt(delivery, pass)
-		const digest = digestOf(members, sha256)
-		pass.members.set(digest.id, members)
-		return await tryIt(digest, pass)
+		return await tryIt(members.length < 2 ? alone(delivery) : { sent: digestOf(members, sha256), members }, pass)
 	}
 
-	/** Without an attempt. */
+	/** Records a wait without an attempt. */
 	async function postpone(delivery: Delivery, resolution: Untried, pass: Pass): Promise<Next> {
-		await record(resolution, pass)
+		await record(alone(delivery), resolution, pass)
 		pass.aside.set(delivery.id, resolved(delivery, resolution))
 		return 'continue'
 	}
 
 	/** The receiver refuses everything: one message is tried after each pause, the others wait for its end. */
-	async function underPause(delivery: Delivery, pass: Pass): Promise<Next> {
-		const pause = states.pauseOf(delivery)
-		if (pause === null) return 'stop'
+	async function underPause(delivery: Delivery, pause: Pause, pass: Pass): Promise<Next> {
 		if (!isParked(delivery) && pause.untilMs > clock()) {
-			await park(delivery, pause.words, pass, { attempts: 0, delivery: 'untried' })
-			return 'continue'
+			pass.context.tally.failed += 1
+			return await postpone(delivery, untilPauseEnds(delivery, pause), pass)
 		}
 		if (pass.isProbed || pause.isProbed) return 'continue'
 		pause.isProbed = true
 		pass.isProbed = true
 		try {
-			await tryIt(probeOf(await store.aside(delivery)) ?? delivery, pass)
+			await tryIt(alone(probeOf(await store.aside(delivery)) ?? delivery), pass)
 		} finally {
 			pause.isProbed = false
 		}
 		return 'continue'
 	}
 
-	async function tryIt(delivery: Delivery, pass: Pass): Promise<Next> {
-		const outcome = await attempt(pass.receiver, delivery, pass.context.cut)
-		if (outcome.result === 'retry') return await failed(delivery, outcome, pass)
-		if (outcome.result === 'parked') return await refused(delivery, outcome, pass)
-		if (outcome.result === 'dead' && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
-		await settle(delivery, outcome, resolve(delivery, outcome, pass), pass)
-		return outcome.result === 'delivered' ? await accepted(delivery, pass) : 'continue'
+	async function tryIt(parcel: Parcel, pass: Pass): Promise<Next> {
+		const { sent } = parcel
+		const outcome = await attempt(pass.receiver, sent, pass.context.cut)
+		if (outcome.result === 'retry') return await failed(parcel, outcome, pass)
+		if (outcome.result === 'parked') return await refused(parcel, outcome, pass)
+		if (outcome.result === 'dead' && isDigest(parcel)) return await takeApart(parcel, outcome, pass)
+		if (outcome.result === 'dead') {
+			await settle(parcel, outcome, dead(sent, outcome, clock()), pass)
+			return 'continue'
+		}
+		await settle(parcel, outcome, { id: sent.id, ...outcome }, pass)
+		return await accepted(parcel, pass)
 	}
 
-	async function failed(delivery: Delivery, outcome: Failed, pass: Pass): Promise<Next> {
+	async function failed(parcel: Parcel, outcome: Failed, pass: Pass): Promise<Next> {
 		const { context, queue } = pass
+		const { sent, members } = parcel
 		// The attempt was aborted by our own stop; it says nothing about the receiver.
 		if (context.cut.aborted) return 'stop'
 		queue.failures += 1
-		const pause = states.pauseOf(delivery)
+		const pause = states.pauseOf(sent)
 		// The message tried after a pause: the receiver does not accept yet.
-		if (pause !== null) pause.untilMs = clock() + restMs(pause.sinceMs, clock())
-		const isBeside = isAside(delivery)
-		const isOwn = isAlone(delivery) || (isBeside && queue.state === 'open' && queue.acceptedAtMs !== null)
-		if (isOwn && !isAlone(delivery)) logAlone(log, delivery, outcome.reason)
-		if (isOwn && isDigest(delivery, pass)) return await takeApart(delivery, outcome, pass)
-		const resolution = resolve(delivery, { ...outcome, ...(isOwn && { code: ALONE }) }, pass)
-		await settle(delivery, outcome, resolution, pass)
+		if (pause !== null) prolong(pause, clock())
+		const isBeside = isAside(sent)
+		const isOwn = isAlone(sent) || (isBeside && !queue.isFailing && queue.acceptedAtMs !== null)
+		if (isOwn && !isAlone(sent)) logAlone(log, sent, outcome.reason)
+		if (isOwn && isDigest(parcel)) return await takeApart(parcel, outcome, pass)
+		const { failures } = queue
+		const own = isOwn ? { ...outcome, code: ALONE } : outcome
+		const resolution = afterFailure(sent, own, { nowMs: clock(), random, failures })
+		await settle(parcel, outcome, resolution, pass)
 		if (resolution.result !== 'retry') return 'continue'
 		if (isBeside) return afterAside(pass)
-		queue.state = 'failing'
-		if (membersOf(delivery, pass).some(({ id }) => pass.aside.has(id))) pauseQueue(queue)
+		queue.isFailing = true
+		if (members.some(({ id }) => pass.aside.has(id))) pauseQueue(queue, clock())
 		return 'stop'
 	}
 
 	function afterAside(pass: Pass): Next {
 		pass.asideFailures += 1
-		if (pass.asideFailures < mostInRow(pass.queue)) return 'continue'
-		pauseQueue(pass.queue)
+		if (pass.asideFailures < mostInRow(pass.queue, clock())) return 'continue'
+		pauseQueue(pass.queue, clock())
 		return 'stop'
 	}
 
-	function mostInRow({ acceptedAtMs }: QueueState): number {
-		return Math.abs(clock() - (acceptedAtMs ?? 0)) < LONGEST_PAUSE_MS ? MOST_WHILE_IT_WORKS : MOST_IN_ROW
-	}
-
-	function pauseQueue(queue: QueueState): void {
-		const ceilingMs = retryCeilingsMs[Math.min(queue.failures, retryCeilingsMs.length) - 1] ?? LONGEST_PAUSE_MS
-		queue.pausedUntilMs = clock() + Math.min(ceilingMs, LONGEST_PAUSE_MS)
-	}
-
-	async function refused(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
+	async function refused(parcel: Parcel, refusal: Refusal, pass: Pass): Promise<Next> {
 		const { queue } = pass
-		const isFirst = delivery.refused === undefined || (isParked(delivery) && delivery.attempts === 0)
-		if (isFirst) queue.refused.add(delivery.id)
-		const refusesAll = queue.refused.size >= mostInRow(queue) || isOfAll(delivery, refusal.code)
-		if (states.pauseOf(delivery) !== null || refusesAll) return await rest(delivery, refusal, pass)
-		const resolution = resolve(delivery, refusal, pass)
-		if (resolution.result === 'retry' && isDigest(delivery, pass)) return await takeApart(delivery, refusal, pass)
-		await settle(delivery, refusal, resolution, pass)
+		const { sent } = parcel
+		const isFirst = sent.refused === undefined || (isParked(sent) && sent.attempts === 0)
+		if (isFirst) queue.refused.add(sent.id)
+		const refusesAll = queue.refused.size >= mostInRow(queue, clock()) || isOfAll(sent, refusal.code)
+		if (states.pauseOf(sent) !== null || refusesAll) return await rest(parcel, refusal, pass)
+		const resolution = afterRefusal(sent, refusal, queue, clock())
+		if (resolution.result === 'retry' && isDigest(parcel)) return await takeApart(parcel, refusal, pass)
+		await settle(parcel, refusal, resolution, pass)
 		return isFirst ? 'continue' : afterAside(pass)
 	}
 
 	/** Probably one alert of the digest is the reason: each is sent alone, before the rest of the queue. */
-	async function takeApart(digest: Delivery, outcome: Outcome, pass: Pass): Promise<Next> {
-		await settle(digest, outcome, { id: digest.id, result: 'wait', as: 'alone', untilMs: clock() }, pass)
+	async function takeApart(parcel: Parcel, outcome: Outcome, pass: Pass): Promise<Next> {
+		await settle(parcel, outcome, { id: parcel.sent.id, result: 'wait', as: 'alone', untilMs: clock() }, pass)
 		return 'stop'
 	}
 
 	/** The receiver refuses everything: all that waits for it waits until the end of the next pause. */
-	async function rest(delivery: Delivery, refusal: Refusal, pass: Pass): Promise<Next> {
+	async function rest(parcel: Parcel, refusal: Refusal, pass: Pass): Promise<Next> {
 		const { queue } = pass
-		const pause = states.begin(delivery, refusal, clock())
-		pause.untilMs = clock() + restMs(pause.sinceMs, clock())
+		const { sent, members } = parcel
+		const nowMs = clock()
+		const pause = states.begin(sent, refusal, nowMs)
+		prolong(pause, nowMs)
 		pass.isProbed = true
-		const own = new Set(membersOf(delivery, pass).map(({ id }) => id))
+		const own = new Set(members.map(({ id }) => id))
 		const waiting = (await store.deliveries('pending')).filter(
-			(one) => !own.has(one.id) && states.isSharing(delivery, one) && (isParked(one) || queue.refused.has(one.id)),
+			(one) => !own.has(one.id) && states.isSharing(sent, one) && (isParked(one) || queue.refused.has(one.id)),
 		)
-		const attempts = waiting.reduce((sum, one) => sum + one.attempts, delivery.attempts)
+		const attempts = waiting.reduce((sum, one) => sum + one.attempts, sent.attempts)
 		queue.refused.clear()
 		await Promise.all([
-			park(delivery, refusal, pass, { attempts, delivery: 'tried' }),
-			...waiting.map((one) => park(one, refusal, pass, { attempts, delivery: 'refused' })),
+			settle(parcel, refusal, afterRefusalOfAll(sent, pause, attempts, nowMs), pass),
+			...waiting.map((one) => {
+				const resolution = { ...afterRefusalOfAll(one, pause, attempts, nowMs), untried: true } as const
+				return settle(alone(one), refusal, resolution, pass)
+			}),
 		])
 		return 'continue'
 	}
 
-	async function park(delivery: Delivery, refusal: Refusal, pass: Pass, known: Omit<Rest, 'pause'>): Promise<void> {
-		const nowMs = clock()
-		const pause = states.pauseOf(delivery) ?? { untilMs: nowMs, sinceMs: nowMs }
-		const resolution = resolve(delivery, refusal, pass, { ...known, pause })
-		// It failed alone before, and goes on to.
-		if ('code' in resolution && resolution.code === ALONE) return await record(resolution, pass)
-		await settle(delivery, refusal, resolution, pass)
-	}
-
-	function resolve(delivery: Delivery, outcome: Outcome, { queue }: Pass, rest?: Rest): Resolution {
-		return resolutionOf(delivery, outcome, { queue, nowMs: clock(), random, ...(rest && { rest }) })
-	}
-
 	/** The receiver works: what waited for that is due at once. */
-	async function accepted(delivery: Delivery, pass: Pass): Promise<Next> {
+	async function accepted({ sent, members }: Parcel, pass: Pass): Promise<Next> {
 		const { queue, aside } = pass
 		const nowMs = clock()
-		countSent(delivery, pass.rate, queue, nowMs)
+		countSent(sent, pass.rate, queue, nowMs)
 		const freed = [...queue.refused]
 		const beside = [...aside.values()].filter((one) => !isHeld(one))
-		if (queue.state === 'failing') freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
-		for (const one of beside) if (blockerOf(one, [delivery]) !== null) freed.push(one.id)
-		if (states.pauseOf(delivery) !== null) {
+		if (queue.isFailing) freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
+		for (const one of beside) if (blockerOf(one, [sent]) !== null) freed.push(one.id)
+		if (states.pauseOf(sent) !== null) {
 			const all = await store.deliveries('pending')
-			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(delivery, one) ? one.id : [])))
-			states.end(delivery)
+			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(sent, one) ? one.id : [])))
+			states.end(sent)
 		}
-		Object.assign(queue, { state: 'open', failures: 0, broken: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
+		Object.assign(queue, { isFailing: false, failures: 0, broken: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
 		queue.refused.clear()
 		pass.asideFailures = 0
-		const later = freed.filter((id) => !pass.settled.has(id) && !pass.members.has(id))
+		const later = freed.filter((id) => !pass.settled.has(id) && !members.some((one) => one.id === id))
 		if (later.length === 0) return 'continue'
 		await store.retry(later, nowMs)
 		// They are sent before the rest of the queue.
@@ -316,39 +303,36 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		}
 	}
 
-	/** Records what came of an attempt, and updates the fallback, the log and the counts. */
-	async function settle(delivery: Delivery, outcome: Outcome, resolution: Resolution, pass: Pass): Promise<void> {
+	/** Records what came of an attempt, and updates the log and the counts. */
+	async function settle(parcel: Parcel, outcome: Outcome, resolution: Resolution, pass: Pass): Promise<void> {
 		const { tally } = pass.context
-		const { aside, queue } = pass
-		const members = membersOf(delivery, pass)
-		await record(resolution, pass, fallbacks.postsFor(members, resolution))
-		if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(delivery)
-		for (const { id } of members) aside.delete(id)
+		const { sent, members } = parcel
+		await record(parcel, resolution, pass)
+		for (const { id } of members) pass.aside.delete(id)
 		if (resolution.result === 'retry') {
 			const after = members.map((one) => resolved(one, resolution)).filter(isAside)
-			for (const one of after.toReversed()) addInOrder(aside, one)
+			// In front: later deliveries of the same subject wait behind it.
+			pass.aside = new Map([...after.map((one) => [one.id, one] as const), ...pass.aside])
 		}
 		// A message that fails alone says nothing about the others.
-		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(delivery))
-			countAsked(queue, outcome.afterMs, clock())
-		if ('untried' in resolution && resolution.untried) {
-			tally.failed += 1
-			return
-		}
-		const final = finalOf(outcome, resolution)
-		logResult(log, queue, delivery, final)
-		if (outcome.result === 'delivered') tally.delivered += alertsIn(delivery.message)
+		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(sent))
+			countAsked(pass.queue, outcome.afterMs, clock())
+		if (outcome.result === 'delivered') tally.delivered += alertsIn(sent.message)
 		else tally.failed += 1
-		onResult?.(delivery, final)
+		if ('untried' in resolution && resolution.result !== 'dead') return
+		const final = finalOf(outcome, resolution)
+		logResult(log, pass.queue, sent, final)
+		onResult?.(sent, final)
 	}
 
-	async function record(resolution: Resolution, pass: Pass, post: readonly Delivery[] = []): Promise<void> {
-		const ids = (pass.members.get(resolution.id) ?? [resolution]).map(({ id }) => id)
+	/** With what the fallback gets, in one write. */
+	async function record({ sent, members }: Parcel, resolution: Resolution, pass: Pass): Promise<void> {
 		await pass.context.recorder.record(
-			ids.map((id) => ({ ...resolution, id })),
-			post,
+			members.map(({ id }) => ({ ...resolution, id })),
+			fallbacks.postsFor(members, resolution),
 		)
-		for (const id of ids) pass.settled.add(id)
+		for (const { id } of members) pass.settled.add(id)
+		if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(sent)
 	}
 
 	function slotsOf(name: string): Slots {
@@ -360,19 +344,10 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	return work
 }
 
-function membersOf(delivery: Delivery, { members }: Pass): readonly Delivery[] {
-	return members.get(delivery.id) ?? [delivery]
-}
+const alone = (delivery: Delivery): Parcel => ({ sent: delivery, members: [delivery] })
 
-function isDigest({ id }: Delivery, { members }: Pass): boolean {
-	return members.has(id)
-}
-
-/** Later deliveries of the same subject stand behind it. */
-function addInOrder(aside: Map<string, Delivery>, delivery: Delivery): void {
-	const all = [...aside.values()]
-	aside.clear()
-	for (const one of [delivery, ...all]) aside.set(one.id, one)
+function isDigest({ sent, members }: Parcel): boolean {
+	return members[0] !== sent
 }
 
 /**
