@@ -13,20 +13,20 @@ import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
-import { afterFailure, afterRefusal, afterRefusalOfAll, dead, untilPauseEnds, waitsBehind } from './deliveryBackoff.js'
+import {
+	afterFailure,
+	afterRefusal,
+	afterRefusalOfAll,
+	dead,
+	type Failed,
+	type Pause,
+	type Refusal,
+	untilPauseEnds,
+	waitsBehind,
+} from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
 import { logAlone, logResult } from './queueLog.js'
-import {
-	type Failed,
-	isOfAll,
-	mostInRow,
-	type Pause,
-	pauseQueue,
-	prolong,
-	type QueueState,
-	type QueueStates,
-	type Refusal,
-} from './queueStates.js'
+import { isOfAll, mostInRow, pauseQueue, prolong, type QueueState, type QueueStates } from './queueStates.js'
 import type { Recorder } from './recorder.js'
 
 /** Shared by all queues from start to end of a run or drain. */
@@ -234,7 +234,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (isFirst) queue.refused.add(sent.id)
 		const refusesAll = queue.refused.size >= mostInRow(queue, clock()) || isOfAll(sent, refusal.code)
 		if (states.pauseOf(sent) !== null || refusesAll) return await rest(parcel, refusal, pass)
-		const resolution = afterRefusal(sent, refusal, queue, clock())
+		const resolution = afterRefusal(sent, refusal, queue.acceptedAtMs, clock())
 		if (resolution.result === 'retry' && isDigest(parcel)) return await takeApart(parcel, refusal, pass)
 		await settle(parcel, refusal, resolution, pass)
 		return isFirst ? 'continue' : afterAside(pass)
