@@ -45,17 +45,14 @@ const LOOK_EVERY_MS = 5_000
 /** After a start, a receiver has this long to answer before an outage of an earlier process is announced. */
 const GRACE_MS = 60_000
 
-/** Troubles that a receiver can have at the same time. */
+/** Troubles that a receiver can have at the same time, with the state and the reason of their ends. */
+const ENDS = {
+	undelivered: ['parked', 'nothing is left of what it refused: all of it was delivered, or discarded by hand'],
+	failing: ['failing', 'it accepts messages again, or nothing waits for it any more'],
+} as const
 const SIDES = ['undelivered', 'failing'] as const
 type Side = (typeof SIDES)[number]
-
-const ENDS = {
-	undelivered: {
-		state: 'parked',
-		reason: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
-	},
-	failing: { state: 'failing', reason: 'it accepts messages again, or nothing waits for it any more' },
-} as const
+const sideOf = ({ state }: UndeliveredTrouble): Side => (state === 'failing' ? 'failing' : 'undelivered')
 
 /** What is known of a receiver. */
 interface Standing {
@@ -72,7 +69,7 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	let lookedMs = Number.NEGATIVE_INFINITY
 	let isDue = true
 
-	const open = () => troubles?.current().open.flatMap((each) => (isOfReceiver(each) ? each : [])) ?? []
+	const open = () => troubles?.current().open.filter((each) => each.kind === 'undelivered') ?? []
 	const isPast = (sinceMs: number, ms: number) => Math.abs(clock() - sinceMs) >= ms
 
 	async function lookAt(receiver: string, standing: Standing): Promise<void> {
@@ -103,56 +100,54 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	}
 
 	async function announce(trouble: UndeliveredTrouble, found: Finding, { deliveries }: Standing): Promise<void> {
-		const { receiver, recipient, sinceMs, receivers } = trouble
+		const { receiver, recipient, sinceMs } = trouble
 		const { state, delivery } = found
 		const count = countOf(state, deliveries)
 		const id = `${sideOf(trouble)}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
 		const reason = delivery.lastError ?? ''
-		const since = new Date(sinceMs).toISOString()
-		const data = { id, receiver, recipient, state, count, reason, since }
-		const refused = deliveries.filter((one) => one.status !== 'dead' && one.refused !== undefined)
-		await postTo(receivers, (fallback) => [
-			...system(fallback, 'system.undelivered', data),
-			...(trouble.announced || state === 'failing' ? [] : forwarded(refused, fallback)),
-		])
+		const isFirst = !trouble.announced && state !== 'failing'
+		const refused = deliveries.filter((one) => isFirst && one.status !== 'dead' && one.refused !== undefined)
+		await tell(trouble, 'system.undelivered', { id, recipient, state, count, reason }, refused)
 		await replace(trouble, [{ ...trouble, state, announced: true }])
-		const facts = { receiver, fallbacks: receivers, since, waiting: count, reason }
-		if (state === 'failing') log.error(facts, 'a receiver has failed for minutes')
+		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
 	}
 
 	async function end(trouble: UndeliveredTrouble): Promise<void> {
-		const { receiver, sinceMs, receivers, announced } = trouble
+		const { receiver, sinceMs, announced } = trouble
 		const side = sideOf(trouble)
-		const { state, reason } = ENDS[side]
-		const data: UndeliveredData = {
-			...{ id: `recovered:${side}:${sinceMs}:${receiver}`, receiver, state, count: 0, reason },
-			recipient: side === 'failing' ? trouble.recipient : null,
-			since: new Date(sinceMs).toISOString(),
-			ends: 'undelivered',
+		const [state, reason] = ENDS[side]
+		if (announced) {
+			const id = `recovered:${side}:${sinceMs}:${receiver}`
+			const recipient = side === 'failing' ? trouble.recipient : null
+			await tell(trouble, 'system.recovered', { id, recipient, state, count: 0, reason, ends: 'undelivered' })
 		}
-		if (announced) await postTo(receivers, (fallback) => system(fallback, 'system.recovered', data))
 		await replace(trouble, [])
-		if (announced) log.info({ receiver, fallbacks: receivers, reason }, 'the trouble of a receiver is over')
+		if (announced) log.info({ receiver, reason }, 'the trouble of a receiver is over')
 	}
 
-	async function postTo(names: readonly string[], postsOf: (to: Receiver) => readonly Delivery[]): Promise<void> {
-		const posts = names.flatMap((name) => {
-			const fallback = receiverCalled(name)
-			return fallback === null ? [] : postsOf(fallback)
+	/** Posts it to each notified receiver, with the messages that it gets instead. */
+	async function tell(
+		{ receiver, sinceMs, receivers }: UndeliveredTrouble,
+		type: Message['type'],
+		content: Omit<UndeliveredData, 'receiver' | 'since'>,
+		instead: readonly Delivery[] = [],
+	): Promise<void> {
+		const since = new Date(sinceMs).toISOString()
+		const timestamp = new Date(clock()).toISOString()
+		const posts = receivers.flatMap((name) => {
+			const to = receiverCalled(name)
+			if (to === null) return []
+			const data = { ...content, receiver, since }
+			const said = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+			return [...said, ...forwarded(instead, to)]
 		})
 		if (posts.length > 0) await store.post(posts)
 	}
 
-	async function replace(trouble: UndeliveredTrouble, by: readonly Trouble[]): Promise<void> {
-		await troubles?.change((before) => ({
-			...before,
-			open: before.open.flatMap((each) => (isSame(each, trouble) ? by : [each])),
-		}))
-	}
-
-	function system(to: Receiver, type: Message['type'], data: UndeliveredData) {
-		const timestamp = new Date(clock()).toISOString()
-		return copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+	async function replace({ receiver, sinceMs, state }: UndeliveredTrouble, by: readonly Trouble[]): Promise<void> {
+		const isIt = (each: Trouble) =>
+			each.kind === 'undelivered' && each.receiver === receiver && each.sinceMs === sinceMs && each.state === state
+		await troubles?.change((before) => ({ ...before, open: before.open.flatMap((each) => (isIt(each) ? by : [each])) }))
 	}
 
 	/** One delivery for each recipient of the fallback. */
@@ -248,17 +243,4 @@ function countOf(state: UndeliveredData['state'], deliveries: readonly Delivery[
 
 function isForFallback({ data }: Message): boolean {
 	return isUndelivered(data) || data.insteadOf !== undefined
-}
-
-function sideOf({ state }: UndeliveredTrouble): Side {
-	return state === 'failing' ? 'failing' : 'undelivered'
-}
-
-function isOfReceiver(trouble: Trouble): trouble is UndeliveredTrouble {
-	return trouble.kind === 'undelivered'
-}
-
-function isSame(trouble: Trouble, other: UndeliveredTrouble): boolean {
-	if (!isOfReceiver(trouble) || sideOf(trouble) !== sideOf(other)) return false
-	return trouble.receiver === other.receiver && trouble.sinceMs === other.sinceMs
 }
