@@ -194,8 +194,6 @@ export interface ReceiverSummary {
 	readonly pending: number
 	/** Number of pending deliveries that fail alone (`core/outbox/waiting.ts`); absent: none. */
 	readonly aside?: number
-	/** Number of pending and held deliveries that were parked or dead before and are retried; absent: none. */
-	readonly retried?: number
 	/** Highest number of failed attempts of a pending delivery that blocks its queue; absent: none failed. */
 	readonly failedAttempts?: number
 	/** Why that one failed last. */

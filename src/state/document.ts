@@ -6,8 +6,7 @@
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
 import { isRefused, saysRefusal } from '../core/outbox/refusals.js'
-import { isReread } from '../core/outbox/retriedDeadLetters.js'
-import { failedAttempts, isAlone, isParked, statusOf } from '../core/outbox/waiting.js'
+import { failedAttempts, isAlone, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
 import type { Gap, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
@@ -89,13 +88,12 @@ export function summarize(doc: StateDoc): StateSummary {
 		const status = statusOf(delivery)
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
 		const aside = isAlone(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}
-		const retried = isReread(delivery) && !isParked(delivery) ? { retried: (seen.retried ?? 0) + 1 } : {}
 		const failed = failedAttempts(delivery)
 		const isWorst = failed > (seen.failedAttempts ?? 0)
 		const tried = isWorst ? { failedAttempts: failed, failure: delivery.lastError ?? '' } : {}
 		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}
 		const refusal = saysRefusal(delivery) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
-		const more = { ...aside, ...retried, ...tried, ...refused, ...refusal }
+		const more = { ...aside, ...tried, ...refused, ...refusal }
 		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...more })
 	}
 	return { networks, receivers }

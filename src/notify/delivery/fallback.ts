@@ -15,16 +15,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { Trouble, TroubleBook, UndeliveredTrouble } from '../../model/trouble.js'
 
-export interface Fallbacks {
-	/** The messages themselves, to be posted in the write that records what came of them. */
-	postsFor(sent: readonly Delivery[], resolution: Resolution): readonly Delivery[]
-	/** Call it when a failure is recorded: the next look is due. */
-	failed(delivery: Delivery): void
-	/** Posts what begins and ends. Never rejects: the next look tries again. */
-	look(): Promise<void>
-	/** Infinite while no receiver is in trouble. */
-	nextLookMs(): number
-}
+export type Fallbacks = ReturnType<typeof createFallbacks>
 
 export interface FallbackOptions {
 	readonly store: Pick<Store, 'summary' | 'post' | 'deliveries'>
@@ -62,7 +53,7 @@ interface Standing {
 	readonly isTried: boolean
 }
 
-export function createFallbacks(options: FallbackOptions): Fallbacks {
+export function createFallbacks(options: FallbackOptions) {
 	const { store, troubles, clock, log, receiverCalled, fallbackOf } = options
 	const startedMs = clock()
 	const failedHere = new Set<string>()
@@ -171,18 +162,21 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 	}
 
 	return {
-		postsFor(sent, resolution) {
+		/** The messages themselves, to be posted in the write that records what came of them. */
+		postsFor(sent: readonly Delivery[], resolution: Resolution): readonly Delivery[] {
 			const [first] = sent
 			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
 			if (first === undefined || first.refused !== undefined || !(isRefusal || resolution.result === 'dead')) return []
 			const fallback = fallbackOf(first.receiver)
 			return fallback === null ? [] : forwarded(sent, fallback)
 		},
-		failed({ receiver }) {
+		/** Call it when a failure is recorded: the next look is due. */
+		failed({ receiver }: Delivery): void {
 			failedHere.add(receiver)
 			isDue = true
 		},
-		async look() {
+		/** Posts what begins and ends. Never rejects: the next look tries again. */
+		async look(): Promise<void> {
 			if (troubles === undefined || !(isDue || (open().length > 0 && isPast(lookedMs, LOOK_EVERY_MS)))) return
 			lookedMs = clock()
 			isDue = false
@@ -200,7 +194,8 @@ export function createFallbacks(options: FallbackOptions): Fallbacks {
 				log.debug({ err: error }, 'fallbacks cannot be notified; trying again')
 			}
 		},
-		nextLookMs: () =>
+		/** Infinite while no receiver is in trouble. */
+		nextLookMs: (): number =>
 			troubles !== undefined && (isDue || open().length > 0) ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY,
 	}
 }

@@ -4,38 +4,32 @@ import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Log } from '../../model/ports.js'
 import type { QueueState } from './queueStates.js'
 
-const factsOf = ({ receiver, recipient, id }: Delivery) => ({
-	receiver,
-	...(recipient === null ? {} : { recipient }),
-	delivery: id,
-})
-
-/** The receiver failed at this message and accepted another. */
-export function logAlone(log: Log, delivery: Delivery, reason: string): void {
-	log.warn(
-		{ ...factsOf(delivery), alert: delivery.message.data.id, reason },
-		'a receiver refuses one message and accepts others: that one is retried separately, out of order',
-	)
+interface Attempted {
+	readonly delivery: Delivery
+	/** As recorded: an expired retry is already `dead`. */
+	readonly outcome: Outcome
+	/** The receiver accepts others. */
+	readonly isOwn: boolean
 }
 
-/** `outcome` as recorded: an expired retry is already `dead`. */
-export function logResult(log: Log, queue: QueueState, delivery: Delivery, outcome: Outcome): void {
-	const facts = factsOf(delivery)
+export function logResult(log: Log, queue: QueueState, { delivery, outcome, isOwn }: Attempted): void {
+	const { receiver, recipient, id, message } = delivery
+	const facts = { receiver, ...(recipient === null ? {} : { recipient }), delivery: id }
 	const before = queue.logged
 	if (outcome.result === 'delivered') {
 		queue.logged = 'ok'
-		if (isAlone(delivery)) log.info(facts, 'the receiver accepted a message that was retried separately')
 		if (before !== 'ok') log.info(facts, 'the receiver accepts messages again')
 		return
 	}
-	const failed = { ...facts, reason: outcome.reason }
-	const alert = delivery.message.data.id
-	if (outcome.result === 'dead') log.error({ ...failed, alert }, 'delivery given up; see "tracewatch deliveries"')
-	else if (isAlone(delivery)) log.debug(failed, 'a delivery that is retried separately failed again')
-	else {
-		queue.logged = outcome.result === 'parked' ? 'parked' : 'failing'
-		if (before === queue.logged) log.debug(failed, 'delivery failed again')
-		else if (queue.logged === 'failing') log.warn(failed, 'the receiver fails; its deliveries wait and are retried')
-		else log.error(failed, 'the receiver refuses messages; they wait, and are tried again')
+	const failed = { ...facts, alert: message.data.id, reason: outcome.reason }
+	if (outcome.result === 'dead') {
+		log.error(failed, 'delivery given up; see "tracewatch deliveries"')
+		return
 	}
+	if (!isOwn) queue.logged = outcome.result === 'parked' ? 'parked' : 'failing'
+	if (isOwn && !isAlone(delivery))
+		log.warn(failed, 'a receiver refuses one message and accepts others: that one is retried separately, out of order')
+	else if (isOwn || before === queue.logged) log.debug(failed, 'delivery failed again')
+	else if (queue.logged === 'failing') log.warn(failed, 'the receiver fails; its deliveries wait and are retried')
+	else log.error(failed, 'the receiver refuses messages; they wait, and are tried again')
 }

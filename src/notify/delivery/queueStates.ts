@@ -27,21 +27,7 @@ export interface QueueState {
 	logged: 'ok' | 'failing' | 'parked'
 }
 
-export interface QueueStates {
-	of(delivery: Delivery): QueueState
-	/** Whether nothing of the queue is tried now. */
-	isPaused(delivery: Delivery, nowMs: number): boolean
-	/** When the next pause of a queue ends; infinite: none. */
-	nextEndMs(nowMs: number): number
-	/** The pause under which a delivery stands; null: its receiver does not refuse everything. */
-	pauseOf(delivery: Pick<Delivery, 'receiver' | 'recipient'>): Pause | null
-	/** Whether the other delivery waits for the same pause. */
-	isSharing(delivery: Delivery, other: Delivery): boolean
-	begin(delivery: Delivery, words: Refusal, nowMs: number): Pause
-	end(delivery: Delivery): void
-	/** Finds the pauses that an earlier process began. `pending`: all that waits. */
-	learn(pending: readonly Delivery[]): void
-}
+export type QueueStates = ReturnType<typeof createQueueStates>
 
 /** A queue waits at most this long after a failure. */
 const LONGEST_PAUSE_MS = 60_000
@@ -84,13 +70,13 @@ export function prolong(pause: Pause, nowMs: number): void {
 	pause.untilMs = nowMs + restMs(pause.sinceMs, nowMs)
 }
 
-export function createQueueStates(): QueueStates {
+export function createQueueStates() {
 	const queues = new Map<string, QueueState>()
 	/** By queue, or by receiver. */
 	const pauses = new Map<string, Pause>()
-	const scopeOf = (delivery: Pick<Delivery, 'receiver' | 'recipient'>) =>
-		pauses.has(delivery.receiver) ? delivery.receiver : queueOf(delivery)
+	const scopeOf = (delivery: Delivery) => (pauses.has(delivery.receiver) ? delivery.receiver : queueOf(delivery))
 
+	/** The receiver refuses everything, at least since then. */
 	function begin(delivery: Delivery, words: Refusal, sinceMs: number): Pause {
 		const before = pauses.get(scopeOf(delivery))
 		const scope = isOfAll(delivery, words.code) ? delivery.receiver : scopeOf(delivery)
@@ -101,7 +87,7 @@ export function createQueueStates(): QueueStates {
 	}
 
 	return {
-		of(delivery) {
+		of(delivery: Delivery): QueueState {
 			const name = queueOf(delivery)
 			const known = queues.get(name)
 			if (known !== undefined) return known
@@ -112,22 +98,27 @@ export function createQueueStates(): QueueStates {
 			queues.set(name, fresh)
 			return fresh
 		},
-		isPaused(delivery, nowMs) {
+		/** Whether nothing of the queue is tried now. */
+		isPaused(delivery: Delivery, nowMs: number): boolean {
 			const { pausedUntilMs = 0 } = queues.get(queueOf(delivery)) ?? {}
 			// Longer than a pause can be: the clock was set back.
 			return nowMs < pausedUntilMs && pausedUntilMs <= nowMs + LONGEST_REST_MS
 		},
-		nextEndMs: (nowMs) =>
+		/** When the next pause of a queue ends; infinite: none. */
+		nextEndMs: (nowMs: number): number =>
 			[...queues.values()].reduce(
 				(next, { pausedUntilMs }) => (pausedUntilMs > nowMs ? Math.min(next, pausedUntilMs) : next),
 				Number.POSITIVE_INFINITY,
 			),
-		pauseOf: (delivery) => pauses.get(scopeOf(delivery)) ?? null,
-		isSharing: (delivery, other) =>
+		/** Null: its receiver does not refuse everything. */
+		pauseOf: (delivery: Delivery): Pause | null => pauses.get(scopeOf(delivery)) ?? null,
+		/** Whether the other delivery waits for the same pause. */
+		isSharing: (delivery: Delivery, other: Delivery): boolean =>
 			other.receiver === delivery.receiver && (pauses.has(delivery.receiver) || other.recipient === delivery.recipient),
 		begin,
-		end: (delivery) => void pauses.delete(scopeOf(delivery)),
-		learn(pending) {
+		end: (delivery: Delivery) => void pauses.delete(scopeOf(delivery)),
+		/** Finds the pauses that an earlier process began. `pending`: all that waits. */
+		learn(pending: readonly Delivery[]): void {
 			for (const delivery of pending.filter(isParked)) {
 				const { refused, lastError, lastErrorCode: code = 'message-refused', nextAttemptAtMs } = delivery
 				const words: Refusal = { result: 'parked', code, reason: lastError ?? '' }

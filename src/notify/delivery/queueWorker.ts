@@ -25,7 +25,7 @@ import {
 	waitsBehind,
 } from './deliveryBackoff.js'
 import type { Fallbacks } from './fallback.js'
-import { logAlone, logResult } from './queueLog.js'
+import { logResult } from './queueLog.js'
 import { isOfAll, mostInRow, pauseQueue, prolong, type QueueState, type QueueStates } from './queueStates.js'
 import type { Recorder } from './recorder.js'
 
@@ -207,7 +207,6 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (pause !== null) prolong(pause, clock())
 		const isBeside = isAside(sent)
 		const isOwn = isAlone(sent) || (isBeside && !queue.isFailing && queue.acceptedAtMs !== null)
-		if (isOwn && !isAlone(sent)) logAlone(log, sent, outcome.reason)
 		if (isOwn && isDigest(parcel)) return await takeApart(parcel, outcome, pass)
 		const { failures } = queue
 		const own = isOwn ? { ...outcome, code: ALONE } : outcome
@@ -320,8 +319,9 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		if (outcome.result === 'delivered') tally.delivered += alertsIn(sent.message)
 		else tally.failed += 1
 		if ('untried' in resolution && resolution.result !== 'dead') return
+		const isOwnNow = outcome.result === 'retry' && 'code' in resolution && resolution.code === ALONE
 		const final = finalOf(outcome, resolution)
-		logResult(log, pass.queue, sent, final)
+		logResult(log, pass.queue, { delivery: sent, outcome: final, isOwn: isAlone(sent) || isOwnNow })
 		onResult?.(sent, final)
 	}
 

@@ -9,27 +9,23 @@ import { StateError } from '../../errors.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Log, Store } from '../../model/ports.js'
 
-export interface Recorder {
-	/**
-	 * Resolves when all of it is durable, in one write; rejects with the store's error after `patienceMs`, at once where
-	 * another instance has taken over.
-	 */
-	record(resolutions: readonly Resolution[], post?: readonly Delivery[]): Promise<void>
-	/** Gives up writes that do not succeed within `limitMs` from now. */
-	finish(limitMs: number): void
-}
+export type Recorder = ReturnType<typeof createRecorder>
 
 const FIRST_WAIT_MS = 500
 const MOST_WAIT_MS = 30_000
 
 /** `patienceMs`: how long a write is retried after its first failure. */
-export function createRecorder(store: Store, log: Log, patienceMs = Number.POSITIVE_INFINITY): Recorder {
+export function createRecorder(store: Store, log: Log, patienceMs = Number.POSITIVE_INFINITY) {
 	let isTroubled = false
 	let limitAtMs = Number.POSITIVE_INFINITY
 	let nap = new AbortController()
 
 	return {
-		async record(resolutions, post = []) {
+		/**
+		 * Resolves when all of it is durable, in one write; rejects with the store's error after `patienceMs`, at once
+		 * where another instance has taken over.
+		 */
+		async record(resolutions: readonly Resolution[], post: readonly Delivery[] = []): Promise<void> {
 			let giveUpAtMs = Number.POSITIVE_INFINITY
 			for (let failures = 0; ; ) {
 				try {
@@ -50,7 +46,8 @@ export function createRecorder(store: Store, log: Log, patienceMs = Number.POSIT
 				}
 			}
 		},
-		finish(limitMs) {
+		/** Gives up writes that do not succeed within `limitMs` from now. */
+		finish(limitMs: number): void {
 			limitAtMs = performance.now() + limitMs
 			nap.abort()
 			nap = new AbortController()
