@@ -7,7 +7,6 @@
 import type { Message } from '../../model/alert.js'
 import type { Delivery, ReasonCode, ShownStatus } from '../../model/delivery.js'
 import { isDigest } from './messageKinds.js'
-import { isReread } from './retriedDeadLetters.js'
 
 /** Attempts after which a delivery holds back its queue no longer. */
 const BLOCKING_ATTEMPTS = 5
@@ -45,9 +44,18 @@ export function statusOf(delivery: Waiting & Held): ShownStatus {
 	return isHeld(delivery) ? 'held' : delivery.status
 }
 
+/**
+ * Refused or given up before, and pending again, perhaps before anybody has repaired the receiver: its failures are old
+ * news until an attempt has a result.
+ */
+export function isTriedAgain({ status, refused, lastErrorCode }: Waiting): boolean {
+	if (status === 'dead') return false
+	return refused !== undefined || lastErrorCode === 'expired' || lastErrorCode === 'no-recipient'
+}
+
 /** Failed attempts of a delivery whose receiver may fail as a whole. */
 export function failedAttempts(delivery: Waiting): number {
-	return delivery.status === 'pending' && !isAlone(delivery) && !isReread(delivery) ? delivery.attempts : 0
+	return delivery.status === 'pending' && !isAlone(delivery) && !isTriedAgain(delivery) ? delivery.attempts : 0
 }
 
 /**

@@ -7,8 +7,7 @@
 import { sha256 } from '../../base/sha256.js'
 import { isUndelivered } from '../../core/outbox/messageKinds.js'
 import { copiesOf, copyId } from '../../core/outbox/posting.js'
-import { isReread } from '../../core/outbox/retriedDeadLetters.js'
-import { failedAttempts, isAlone, statusOf } from '../../core/outbox/waiting.js'
+import { failedAttempts, isAlone, isTriedAgain, statusOf } from '../../core/outbox/waiting.js'
 import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
@@ -224,7 +223,7 @@ function isOver(trouble: UndeliveredTrouble, found: Finding | null, standing: St
 	const { deliveries, lastDeliveredAtMs } = standing
 	const hasAccepted = lastDeliveredAtMs !== null && lastDeliveredAtMs >= trouble.sinceMs
 	if (sideOf(trouble) === 'failing') return countOf('failing', deliveries) === 0 || (found === null && hasAccepted)
-	const isLeft = deliveries.some((one) => one.status === 'dead' || one.refused !== undefined || isReread(one))
+	const isLeft = deliveries.some((one) => one.status === 'dead' || isTriedAgain(one))
 	return !isLeft && (deliveries.length === 0 || hasAccepted)
 }
 

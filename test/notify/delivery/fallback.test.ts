@@ -15,7 +15,7 @@ import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 const lab = useLab()
 const goneReason = 'hook.example answered 410: removed (“number 7”)'
 const gone: Outcome = { result: 'parked', code: 'removed', reason: goneReason }
-const refused: Outcome = { result: 'dead', code: 'too-large', reason: 'hook.example answered 413: too large' }
+const refused: Outcome = { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 const fine: Outcome = { result: 'delivered' }
 
 interface Announcement {

@@ -1,20 +1,19 @@
 // What a fallback was sent of a receiver is ended, whoever runs by then: an incident stands open there until it is.
 import { describe, expect, test } from 'vitest'
-import { againCodes } from '../../../src/core/outbox/retriedDeadLetters.js'
 import { StateError } from '../../../src/errors.js'
 import type { Message, UndeliveredData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { httpPolicy, smtpPolicy } from '../../../src/notify/delivery/policy.js'
 import { troubleBook } from '../../../src/state/troubles.js'
 import { alertDeliveryOf, deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 
 const lab = useLab()
 const gone: Outcome = { result: 'parked', code: 'removed', reason: 'hook.example answered 410: removed' }
-const refused: Outcome = { result: 'dead', code: 'too-large', reason: 'hook.example answered 413: too large' }
+/** The only answer that gives a message up at once. */
+const refused: Outcome = { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 const fine: Outcome = { result: 'delivered' }
 const hour = 3_600_000
 
@@ -162,13 +161,4 @@ describe('the report to a fallback that a receiver fails', () => {
 			expect(await lab.store.deliveries()).toEqual([])
 		}
 	})
-})
-
-test('default: every reason to park a delivery is among those for a retry by hand or by a probe alone', () => {
-	const rows = [...httpPolicy, ...smtpPolicy]
-	const last = rows.flatMap((row) => (row.verdict === 'parked' ? [row.code] : []))
-	expect(last.length).toBeGreaterThan(15)
-	expect(last.filter((code) => !againCodes.includes(code))).toEqual([])
-	const later = rows.flatMap((row) => (row.verdict === 'retry' ? [row.code] : []))
-	expect(later.filter((code) => againCodes.includes(code))).toEqual([])
 })
