@@ -5,7 +5,6 @@
 
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
-import { isRefused, saysRefusal } from '../core/outbox/refusals.js'
 import { failedAttempts, isAlone, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Delivery } from '../model/delivery.js'
@@ -91,8 +90,10 @@ export function summarize(doc: StateDoc): StateSummary {
 		const failed = failedAttempts(delivery)
 		const isWorst = failed > (seen.failedAttempts ?? 0)
 		const tried = isWorst ? { failedAttempts: failed, failure: delivery.lastError ?? '' } : {}
-		const refused = isRefused(delivery) ? { refused: (seen.refused ?? 0) + 1 } : {}
-		const refusal = saysRefusal(delivery) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
+		const isDead = status === 'dead'
+		const isRefused = delivery.refused !== undefined
+		const refused = isRefused && !isDead && status !== 'parked' ? { refused: (seen.refused ?? 0) + 1 } : {}
+		const refusal = (isRefused || isDead) && delivery.lastError !== null ? { refusal: delivery.lastError } : {}
 		const more = { ...aside, ...tried, ...refused, ...refusal }
 		receivers.set(receiver, { ...seen, [status]: seen[status] + 1, ...more })
 	}

@@ -5,7 +5,6 @@
 
 import type { Delivery } from '../../model/delivery.js'
 import type { StateSummary } from '../../model/state.js'
-import { isParked } from './waiting.js'
 
 const MINUTE_MS = 60_000
 export const LONGEST_REST_MS = 15 * MINUTE_MS
@@ -22,16 +21,6 @@ export function restMs(sinceMs: number, nowMs: number): number {
 export function isRefusedAlone({ refused }: Delivery, acceptedAtMs: number | null, nowMs: number): boolean {
 	if (refused === undefined || acceptedAtMs === null || acceptedAtMs < refused.sinceMs) return false
 	return refused.times + 1 >= LEAST_REFUSALS && nowMs - refused.sinceMs >= LEAST_SPAN_MS
-}
-
-/** Waits, and was refused while its receiver accepted others. */
-export function isRefused(delivery: Delivery): boolean {
-	return delivery.status !== 'dead' && delivery.refused !== undefined && !isParked(delivery)
-}
-
-/** Whether its last error is a refusal that the operator has to see. */
-export function saysRefusal(delivery: Delivery): boolean {
-	return delivery.status === 'dead' || isParked(delivery) || isRefused(delivery)
 }
 
 /** One sentence for each receiver that refuses messages or has dead ones. `fallback`: null where unknown. */

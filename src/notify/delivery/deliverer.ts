@@ -77,7 +77,7 @@ const LEAST_SET_BACK_S = 2
 export function createDeliverer(options: DelivererOptions): Deliverer {
 	const { store, clock, log, onResult, random = Math.random, graceMs = 3_000, sleep = pause } = options
 	const { drainDeadlineMs = 2_000 } = options
-	const receivers = byName(options.receivers)
+	const receivers = new Map(options.receivers.map((receiver) => [receiver.name, receiver]))
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
@@ -269,8 +269,4 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			await Promise.all([...receivers.values()].map((receiver) => receiver.close()))
 		},
 	}
-}
-
-function byName(receivers: readonly Receiver[]): ReadonlyMap<string, Receiver> {
-	return new Map(receivers.map((receiver) => [receiver.name, receiver]))
 }
