@@ -3,7 +3,6 @@
  * message may be sent twice (under the same id), but is never lost.
  */
 
-import { backoffMs } from '../../base/waits/backoff.js'
 import { pause } from '../../base/waits/wait.js'
 import { queueOf } from '../../core/outbox/queue.js'
 import { isHeld } from '../../core/outbox/waiting.js'
@@ -13,7 +12,7 @@ import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
 import type { DigestRate } from './batch.js'
 import { createFallbacks } from './fallback.js'
-import { createQueueStates } from './queueStates.js'
+import { createQueueStates, pauseQueue } from './queueStates.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
 
@@ -70,7 +69,6 @@ const perQueue = 100
 /** Longest sleep, because the machine may have been suspended, or its clock set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
-const LONGEST_BREAK_MS = 5 * 60_000
 /** Smaller steps of the clock are ignored: they delay a retry by 2 s at most. */
 const LEAST_SET_BACK_S = 2
 
@@ -242,10 +240,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	function breaksOff([first]: readonly Delivery[], error: unknown): void {
 		if (first === undefined) return
 		const queue = states.of(first)
-		queue.broken += 1
-		const waitMs = backoffMs(queue.broken, 1_000, LONGEST_BREAK_MS)
-		queue.pausedUntilMs = clock() + waitMs
-		const facts = { err: error, receiver: first.receiver, delivery: first.id, waitMs }
+		queue.failures += 1
+		pauseQueue(queue, clock())
+		const facts = { err: error, receiver: first.receiver, delivery: first.id }
 		log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
 	}
 

@@ -1,7 +1,7 @@
 /** What a process remembers of its queues; everything that must survive it stands in the state. */
 
 import { queueOf } from '../../core/outbox/queue.js'
-import { LONGEST_REST_MS, restMs } from '../../core/outbox/refusals.js'
+import { restMs } from '../../core/outbox/refusals.js'
 import { isParked } from '../../core/outbox/waiting.js'
 import type { Delivery, ReasonCode } from '../../model/delivery.js'
 import { type Pause, type Refusal, retryCeilingsMs } from './deliveryBackoff.js'
@@ -21,8 +21,6 @@ export interface QueueState {
 	askedUntilMs: number
 	/** Ids of messages refused for the first time since the last success. */
 	readonly refused: Set<string>
-	/** Passes that threw since the last success. */
-	broken: number
 	/** The state of which the log spoke last. */
 	logged: 'ok' | 'failing' | 'parked'
 }
@@ -92,7 +90,7 @@ export function createQueueStates() {
 			const known = queues.get(name)
 			if (known !== undefined) return known
 			const fresh: QueueState = {
-				...{ isFailing: false, failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Set(), broken: 0 },
+				...{ isFailing: false, failures: 0, pausedUntilMs: 0, acceptedAtMs: null, refused: new Set() },
 				...{ sentAtMs: [], askedUntilMs: 0, logged: 'ok' },
 			}
 			queues.set(name, fresh)
@@ -102,7 +100,7 @@ export function createQueueStates() {
 		isPaused(delivery: Delivery, nowMs: number): boolean {
 			const { pausedUntilMs = 0 } = queues.get(queueOf(delivery)) ?? {}
 			// Longer than a pause can be: the clock was set back.
-			return nowMs < pausedUntilMs && pausedUntilMs <= nowMs + LONGEST_REST_MS
+			return nowMs < pausedUntilMs && pausedUntilMs <= nowMs + LONGEST_PAUSE_MS
 		},
 		/** When the next pause of a queue ends; infinite: none. */
 		nextEndMs: (nowMs: number): number =>

@@ -283,7 +283,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(sent, one) ? one.id : [])))
 			states.end(sent)
 		}
-		Object.assign(queue, { isFailing: false, failures: 0, broken: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
+		Object.assign(queue, { isFailing: false, failures: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
 		queue.refused.clear()
 		pass.asideFailures = 0
 		const later = freed.filter((id) => !pass.settled.has(id) && !members.some((one) => one.id === id))
