@@ -243,11 +243,14 @@ export function lacksTransactions({ transactions, transactionsRoot, gasUsed }: J
 	return !Array.isArray(transactions) && root === null && gas === null
 }
 
-/** A list that is empty against gas or root was completed before (`blocks/txLists.ts`). Null: there is none. */
+/**
+ * A list that is empty against gas or root was completed before (`blocks/txLists.ts`). Null: there is none, and neither
+ * gas nor root says that the block is empty.
+ */
 function listIn(block: Json): readonly unknown[] | null {
 	const { transactions } = block
 	if (Array.isArray(transactions)) return transactions
-	return (transactions === null || transactions === undefined) && !lacksTransactions(block) ? [] : null
+	return lacksTransactions(block) ? null : []
 }
 
 function readTxHashes(block: Json, reading: Reading): readonly Hash[] {
