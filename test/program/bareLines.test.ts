@@ -3,12 +3,13 @@ import { once } from 'node:events'
 import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { createArrivals } from '../support/arrivals.js'
 import { other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
 /** Answers each whole request by a 200; keeps what was posted. */
 async function startBareReceiver() {
 	const posted: { readonly data: { readonly valueWei?: string } }[] = []
-	const waiting = new Set<() => void>()
+	const arrivals = createArrivals(() => JSON.stringify(posted))
 	const server = createServer((socket) => {
 		let request = ''
 		socket.on('error', () => undefined)
@@ -19,21 +20,14 @@ async function startBareReceiver() {
 			if (length === undefined || Buffer.byteLength(body) < Number(length)) return
 			posted.push(JSON.parse(body))
 			request = ''
-			for (const check of waiting) check()
+			arrivals.changed()
 			socket.end('HTTP/1.1 200 OK\ncontent-type: text/plain\ncontent-length: 2\n\nok')
 		})
 	})
 	server.listen(0, '127.0.0.1')
 	await once(server, 'listening')
 	onTestFinished(() => void server.close())
-	const until = (isDone: () => boolean) =>
-		new Promise<void>((resolve) => {
-			const check = () => {
-				if (isDone() && waiting.delete(check)) resolve()
-			}
-			waiting.add(check)
-			check()
-		})
+	const until = (isDone: () => boolean) => arrivals.wait(() => isDone() || undefined, isDone)
 	return { posted, until, url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/` }
 }
 

@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { type WebSocket, WebSocketServer } from 'ws'
+import { createArrivals } from './arrivals.js'
 
 export interface HeadServer {
 	/** `127.0.0.1:<port>` */
@@ -25,7 +26,7 @@ export interface HeadServer {
 	/** Cuts every connection. */
 	cut(): void
 	/** Resolves when `done` does. */
-	until(done: () => boolean): Promise<void>
+	until(done: () => boolean): Promise<unknown>
 	close(): Promise<void>
 }
 
@@ -35,13 +36,12 @@ export async function startHeadServer({ autoPong = true, port = 0 } = {}): Promi
 	const http = createServer()
 	const sockets = new WebSocketServer({ noServer: true, autoPong })
 	const opened: IncomingMessage[] = []
-	const waiting = new Set<() => void>()
 	const hanging = new Set<Duplex>()
 	let subscriptions = 0
 	let pings = 0
-	const changed = () => {
-		for (const check of waiting) check()
-	}
+	const { changed, wait } = createArrivals(
+		() => `${opened.length} connections, ${subscriptions} subscriptions, ${pings} pings`,
+	)
 	http.on('upgrade', (request, socket, head) => {
 		opened.push(request)
 		socket.on('error', () => {})
@@ -84,16 +84,7 @@ export async function startHeadServer({ autoPong = true, port = 0 } = {}): Promi
 		cut() {
 			for (const socket of sockets.clients) socket.terminate()
 		},
-		until: (done) =>
-			new Promise((resolve) => {
-				const check = () => {
-					if (!done()) return
-					waiting.delete(check)
-					resolve()
-				}
-				waiting.add(check)
-				check()
-			}),
+		until: (done) => wait(() => done() || undefined, done),
 		async close() {
 			server.cut()
 			for (const socket of hanging) socket.destroy()

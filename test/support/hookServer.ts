@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { createArrivals, enough } from './arrivals.js'
 
 export interface Hit {
 	readonly method: string
@@ -39,7 +40,9 @@ export interface HookServer {
 
 export async function startHookServer(port = 0): Promise<HookServer> {
 	const hits: Hit[] = []
-	const waiting = new Set<() => void>()
+	const arrivals = createArrivals(() =>
+		hits.map(({ method, url, body }) => `${method} ${url} ${body.toString('utf8', 0, 500)}`).join('\n'),
+	)
 	const http = createServer((request, response) => {
 		if (!hook.admit()) return void request.socket.resetAndDestroy()
 		const chunks: Buffer[] = []
@@ -59,7 +62,7 @@ export async function startHookServer(port = 0): Promise<HookServer> {
 			}
 			hits.push(hit)
 			reply(hook.answer(hit), request, response)
-			for (const check of waiting) check()
+			arrivals.changed()
 		})
 	})
 	// A sender that stood still finds its connection as it left it.
@@ -72,16 +75,7 @@ export async function startHookServer(port = 0): Promise<HookServer> {
 		hits,
 		answer: () => 204,
 		admit: () => true,
-		until: (done) =>
-			new Promise((resolve) => {
-				const check = () => {
-					if (typeof done === 'number' ? hits.length < done : !done(hits)) return
-					waiting.delete(check)
-					resolve(hits)
-				}
-				waiting.add(check)
-				check()
-			}),
+		until: (done) => arrivals.wait(enough(hits, done), done),
 		async close() {
 			const closed = new Promise<void>((resolve) => http.close(() => resolve()))
 			http.closeAllConnections()

@@ -6,6 +6,7 @@ import { once } from 'node:events'
 import type { AddressInfo, Socket } from 'node:net'
 import { type AddressObject, type ParsedMail, simpleParser } from 'mailparser'
 import { SMTPServer, type SMTPServerSession } from 'smtp-server'
+import { createArrivals, enough } from './arrivals.js'
 
 export interface Mail {
 	/** Of the envelope. */
@@ -65,7 +66,7 @@ type Callback = (error?: Error | null) => void
 export async function startMailServer(options: MailServerOptions = {}): Promise<MailServer> {
 	const mails: Mail[] = []
 	const logins: { user: string; pass: string }[] = []
-	const waiting = new Set<() => void>()
+	const arrivals = createArrivals(() => mails.map(({ recipients, subject }) => `${recipients}: ${subject}`).join('\n'))
 	const hanging = new Set<Callback>()
 	let connections = 0
 
@@ -139,7 +140,7 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
 				secure: session.secure,
 				acknowledged,
 			})
-			for (const check of waiting) check()
+			arrivals.changed()
 		}
 		const answer = server.answer('data', subject)
 		acknowledged = answer === null
@@ -154,16 +155,7 @@ export async function startMailServer(options: MailServerOptions = {}): Promise<
 		logins,
 		connections: () => connections,
 		answer: () => null,
-		until: (done) =>
-			new Promise((resolve) => {
-				const check = () => {
-					if (typeof done === 'number' ? mails.length < done : !done(mails)) return
-					waiting.delete(check)
-					resolve(mails)
-				}
-				waiting.add(check)
-				check()
-			}),
+		until: (done) => arrivals.wait(enough(mails, done), done),
 		close: () => new Promise((resolve) => smtp.close(() => resolve())),
 	}
 	return server

@@ -3,6 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createArrivals } from './arrivals.js'
 import { temporaryFolder } from './folder.js'
 
 export const cliPath = fileURLToPath(new URL('../../dist/cli.js', import.meta.url))
@@ -75,10 +76,10 @@ export function openSite(files: Readonly<Record<string, string>>): Site {
 function follow(child: ChildProcess): Running {
 	let stdout = ''
 	let stderr = ''
-	const waiting = new Set<() => void>()
+	const arrivals = createArrivals(() => stdout + stderr)
 	child.stdout?.on('data', (chunk) => {
 		stdout += chunk
-		for (const check of waiting) check()
+		arrivals.changed()
 	})
 	child.stderr?.on('data', (chunk) => {
 		stderr += chunk
@@ -86,7 +87,7 @@ function follow(child: ChildProcess): Running {
 	const ended = new Promise<Ended>((resolve) => {
 		child.on('close', (code) => {
 			resolve({ code, stdout, stderr })
-			for (const check of waiting) check()
+			arrivals.changed()
 		})
 	})
 	return {
@@ -94,30 +95,19 @@ function follow(child: ChildProcess): Running {
 		ended,
 		output: () => stdout + stderr,
 		line(matches) {
-			return new Promise((resolve, reject) => {
-				let seen = 0
-				const check = () => {
-					const whole = stdout.lastIndexOf('\n') + 1
-					for (const text of stdout.slice(seen, whole).split('\n')) {
-						if (!text.startsWith('{')) continue
-						const line: LogLine = JSON.parse(text)
-						if (!matches(line)) continue
-						waiting.delete(check)
-						return resolve(line)
-					}
-					seen = whole
-					if (child.exitCode !== null || child.signalCode !== null) {
-						waiting.delete(check)
-						reject(
-							new Error(
-								`the program ended (${child.exitCode ?? child.signalCode}) before that line:\n${stdout}${stderr}`,
-							),
-						)
-					}
+			let seen = 0
+			return arrivals.wait(() => {
+				const whole = stdout.lastIndexOf('\n') + 1
+				for (const text of stdout.slice(seen, whole).split('\n')) {
+					if (!text.startsWith('{')) continue
+					const line: LogLine = JSON.parse(text)
+					if (matches(line)) return line
 				}
-				waiting.add(check)
-				check()
-			})
+				seen = whole
+				const status = child.exitCode ?? child.signalCode
+				if (status === null) return undefined
+				throw new Error(`the program ended (${status}) before that line:\n${stdout}${stderr}`)
+			}, matches)
 		},
 		stop(signal = 'SIGTERM') {
 			child.kill(signal)

@@ -1,12 +1,13 @@
 /** A command at a pseudo-terminal, as a person has it; `script` of util-linux makes the terminal. */
 import { spawn } from 'node:child_process'
 import { onTestFinished } from 'vitest'
+import { createArrivals } from './arrivals.js'
 
 export interface Terminal {
 	/** Everything that the person has seen so far. */
 	screen(): string
 	/** Resolves when the text has come since the last one waited for; rejects when the command ends before. */
-	sees(text: string): Promise<void>
+	sees(text: string): Promise<unknown>
 	/** Waits for the text, then types the answer and Enter. */
 	answers(question: string, answer: string): Promise<void>
 	/** Types as it is, without Enter. */
@@ -28,35 +29,30 @@ export function openTerminal(
 	onTestFinished(() => void child.kill('SIGKILL'))
 	let output = ''
 	let seenTo = 0
-	const waiting = new Set<() => void>()
+	const arrivals = createArrivals(() => output)
 	child.stdin.on('error', () => {})
 	for (const stream of [child.stdout, child.stderr]) {
 		stream.on('data', (chunk) => {
 			output += chunk
-			for (const check of waiting) check()
+			arrivals.changed()
 		})
 	}
 	let isOver = false
 	const ended = new Promise<number | null>((resolve) => {
 		child.on('close', (code) => {
 			isOver = true
-			for (const check of waiting) check()
+			arrivals.changed()
 			resolve(code)
 		})
 	})
 	const sees = (text: string) =>
-		new Promise<void>((resolve, reject) => {
-			const check = () => {
-				const at = output.indexOf(text, seenTo)
-				if (at === -1 && !isOver) return
-				waiting.delete(check)
-				if (at === -1) return reject(new Error(`the command ended before \`${text}\`:\n${output}`))
-				seenTo = at + text.length
-				resolve()
-			}
-			waiting.add(check)
-			check()
-		})
+		arrivals.wait(() => {
+			const at = output.indexOf(text, seenTo)
+			if (at === -1 && isOver) throw new Error(`the command ended before \`${text}\`:\n${output}`)
+			if (at === -1) return undefined
+			seenTo = at + text.length
+			return seenTo
+		}, text)
 	return {
 		screen: () => output,
 		sees,
