@@ -7,6 +7,7 @@ import { type FollowOptions, followHeads } from '../../../src/chain/heads/newHea
 import { PlainError } from '../../../src/errors.js'
 import type { Log } from '../../../src/model/ports.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { createArrivals } from '../../support/arrivals.js'
 import { type HeadServer, notification, startHeadServer, subscription } from '../../support/headServer.js'
 import { silent } from '../../support/silent.js'
 
@@ -34,21 +35,9 @@ function follow(urls: string | readonly string[], options: Partial<FollowOptions
 	const stopping = new AbortController()
 	const lines: Line[] = []
 	const rests: number[] = []
-	const waiting = new Set<() => void>()
 	let woken = 0
-	const changed = () => {
-		for (const check of waiting) check()
-	}
-	const until = (done: () => boolean) =>
-		new Promise<void>((resolve) => {
-			const check = () => {
-				if (!done()) return
-				waiting.delete(check)
-				resolve()
-			}
-			waiting.add(check)
-			check()
-		})
+	const { changed, wait } = createArrivals(() => lines.map((line) => JSON.stringify(line)).join('\n'))
+	const until = (done: () => boolean) => wait(() => done() || undefined, done)
 	const tell = (level: string) => (facts: object, message: string) => {
 		lines.push({ level, facts, message })
 		changed()
