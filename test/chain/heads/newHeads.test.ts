@@ -21,7 +21,7 @@ interface Following {
 	/** How often it was woken so far. */
 	woken(): number
 	/** Resolves when it was woken so often. */
-	wokenTimes(times: number): Promise<void>
+	wokenTimes(times: number): Promise<unknown>
 	readonly lines: readonly Line[]
 	/** Resolves with the first line that `matches` likes. */
 	line(matches: (line: Line) => boolean): Promise<Line>
