@@ -21,7 +21,7 @@ async function portOf(server: Server): Promise<number> {
 	return (server.address() as AddressInfo).port
 }
 
-/** What a caller gets of a node at that URL, asked once. A connection that is answered has time on a busy machine too. */
+/** What a caller gets of a node at that URL, asked once. A slow machine has the time to connect, too. */
 async function failureAt(url: string, connectTimeoutMs = 60_000): Promise<{ kind: string; message: string }> {
 	const rpc = createRpc({ url, timeoutMs: 60_000, connectTimeoutMs })
 	closers.push(rpc.close)
