@@ -23,7 +23,7 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 			if (args.values.watchlists === true) {
 				const path = findConfig(typeof args.values.config === 'string' ? args.values.config : undefined, io.cwd)
 				const read = () => checkWatchlists(path, { env: io.env, cwd: io.cwd })
-				const count = await whileWaiting('reading the watchlists', read)
+				const count = await whileWaiting(() => 'reading the watchlists', read)
 				io.out(`the watchlists are right: ${counted(count, 'watch', 'watches')}`)
 				return exitCodes.done
 			}

@@ -24,7 +24,7 @@ import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, rea
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
-import { beside, createStatusLine } from './shared/progress.js'
+import { whileWaiting } from './shared/progress.js'
 import { readBlock, readLastBlock, spanOf } from './shared/span.js'
 
 interface Values {
@@ -82,10 +82,7 @@ step; it then says from which block to go on.`),
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
 			let next = span.from
-			const progress = createStatusLine(
-				(seconds) => `${next - span.from} of ${span.to - span.from + 1n} blocks, ${Math.round(seconds)} s …`,
-			)
-			const printer = createPrinter(format, config, beside(progress, io))
+			const printer = createPrinter(format, config, io)
 			let hasAll = true
 			let payees: Payees = new Map()
 			const remembered = await peekNetwork(config.statePlace, network.name).catch(unlessUnreadable(io))
@@ -93,7 +90,8 @@ step; it then says from which block to go on.`),
 			const contracts = remembered?.contracts ?? new Map()
 			const asAll = { network, watches, contracts, head, checksum: toChecksum, lateReason: () => 'replayed by hand' }
 			const context = { ...asAll, isReplay: true, covered: new Map(), backfills: [], backfill: null } as const
-			try {
+			const words = () => `${next - span.from} of ${span.to - span.from + 1n} blocks`
+			const scan = async () => {
 				for await (const part of readable({ chain, fallback }, span, withCalls(watches, watches), io.signal)) {
 					// Only the ids depend on what was announced before: it is printed all the same.
 					const repeats = await repeatsOf(seenIn(part), announced, part, chain, io.signal)
@@ -108,13 +106,14 @@ step; it then says from which block to go on.`),
 					}
 					next = part.span.to + 1n
 				}
+			}
+			try {
+				await whileWaiting(words, scan)
 			} catch (error) {
-				progress.end()
 				if (next > span.from) io.err(`blocks ${span.from} to ${next - 1n} are done; continue with --from ${next}`)
 				if (io.signal.aborted) return next > span.to ? exitCodes.done : exitCodes.tryAgain
 				throw error
 			}
-			progress.end()
 			printer.end()
 			return hasAll ? exitCodes.done : exitCodes.tryAgain
 		} finally {

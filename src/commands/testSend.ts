@@ -26,7 +26,10 @@ came of it. The message is marked as a test and its transaction is invented.`),
 			needKnown('receiver', name, known)
 			throw new UsageError('`test-send` needs the name of a receiver')
 		}
-		const { code, lines } = await whileWaiting(`sending to \`${name}\``, () => sendSample(settings, io))
+		const { code, lines } = await whileWaiting(
+			() => `sending to \`${name}\``,
+			() => sendSample(settings, io),
+		)
 		for (const line of lines) io.out(line)
 		return code
 	},

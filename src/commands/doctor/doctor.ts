@@ -28,10 +28,8 @@ Endpoints are shown by their host. Ends with 1 when a network has no endpoint th
 			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io)
-		const count = config.networks.flatMap(({ rpc }) => rpc).length
-		const networks = await whileWaiting(`asking ${counted(count, 'endpoint')}`, () =>
-			Promise.all(config.networks.map((network) => examine(network, config, io.signal))),
-		)
+		const ask = () => Promise.all(config.networks.map((network) => examine(network, config, io.signal)))
+		const networks = await whileWaiting(() => 'asking the endpoints', ask)
 		if (args.values['json'] === true) io.out(JSON.stringify({ networks }, null, 2))
 		else for (const network of networks) for (const line of linesOf(network)) io.out(fitWords(line))
 		const without = networks.filter(({ endpoints }) => !endpoints.some(({ usable }) => usable))

@@ -44,7 +44,10 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 			areTokensAsked: () => true,
 		})
 		try {
-			const found = await whileWaiting(`asking ${network.name}`, () => chain.transaction(txHash, io.signal))
+			const found = await whileWaiting(
+				() => `asking ${network.name}`,
+				() => chain.transaction(txHash, io.signal),
+			)
 			if (found === null) throw new PlainError(`${network.name} has no mined transaction ${txHash}`)
 			const { trace, block, tokens, logFrames, failureData } = found
 			const how = trace.succeeded === false ? 'failed' : trace.succeeded ? 'succeeded' : 'was mined'

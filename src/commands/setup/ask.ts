@@ -54,7 +54,12 @@ export async function answerOf<T>(interview: Interview, question: Question<T>): 
 		if (question.isSecret === true) io.scrubber.add(typeof value === 'string' ? [answer, value] : [answer])
 		if (!tries || attempt === undefined) return value
 		try {
-			await withoutEcho(asks, () => whileWaiting('trying it', () => attempt(value)))
+			await withoutEcho(asks, () =>
+				whileWaiting(
+					() => 'trying it',
+					() => attempt(value),
+				),
+			)
 			return value
 		} catch (error) {
 			io.signal.throwIfAborted()

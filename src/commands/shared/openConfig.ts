@@ -20,7 +20,10 @@ export async function openConfig({ values }: CommandArgs, io: Io, lastGood?: Loa
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	const options = { env: io.env, cwd: io.cwd, onSecrets, ...(lastGood && { lastGood }) }
 	// Reading a million watches takes seconds.
-	return await whileWaiting('reading the watchlists', () => loadConfig(findConfig(named, io.cwd), options))
+	return await whileWaiting(
+		() => 'reading the watchlists',
+		() => loadConfig(findConfig(named, io.cwd), options),
+	)
 }
 
 /**

@@ -9,24 +9,23 @@ import type { StatePlace } from '../../model/state.js'
 import { headline } from '../../notify/text/sentence.js'
 import { openHistory, peek } from '../../state/open.js'
 import type { Io } from '../command.js'
-import { beside, createStatusLine } from '../shared/progress.js'
+import { whileWaiting } from '../shared/progress.js'
 
 /** Resolves to the number of entries that it printed. */
 export async function listSent(place: StatePlace, query: HistoryQuery, json: boolean, io: Io): Promise<number> {
 	let found = 0
-	const line = createStatusLine((seconds) => `looking through the history, ${Math.round(seconds)} s, ${found} found …`)
-	const { out } = beside(line, io)
-	try {
-		for await (const entry of sent(place, query)) {
-			// The reader closed the pipe, or the user pressed Ctrl-C.
-			if (io.signal.aborted || process.stdout.destroyed) break
-			if (json) out(JSON.stringify(isHole(entry) ? holeOf(entry) : publicOf(entry)))
-			else for (const words of isHole(entry) ? [holeInWords(entry)] : linesOf(entry)) out(fitWords(words))
-			found++
-		}
-	} finally {
-		line.end()
-	}
+	await whileWaiting(
+		() => `looking through the history, ${found} found`,
+		async () => {
+			for await (const entry of sent(place, query)) {
+				// The reader closed the pipe, or the user pressed Ctrl-C.
+				if (io.signal.aborted || process.stdout.destroyed) break
+				if (json) io.out(JSON.stringify(isHole(entry) ? holeOf(entry) : publicOf(entry)))
+				else for (const words of isHole(entry) ? [holeInWords(entry)] : linesOf(entry)) io.out(fitWords(words))
+				found++
+			}
+		},
+	)
 	return found
 }
 

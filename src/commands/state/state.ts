@@ -28,7 +28,10 @@ To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, star
 		const [from, to] = [placeOf(first, args, io), placeOf(second, args, io)]
 		const [here, there] = [statePlaceInWords(from, io.cwd), statePlaceInWords(to, io.cwd)]
 		if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError(`FROM and TO are both ${here}`)
-		const whole = await whileWaiting('copying the state', () => copyState(from, to))
+		const whole = await whileWaiting(
+			() => 'copying the state',
+			() => copyState(from, to),
+		)
 		io.out(`${inWords(whole)} copied from ${here} to ${there}`)
 		return exitCodes.done
 	},
