@@ -4,7 +4,6 @@ import { CommanderError, Command as Declaration } from 'commander'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from '../errors.js'
 import { version } from '../version.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './command.js'
-import { nextStep } from './nextStep.js'
 import { withSudoHint } from './shared/sudoHint.js'
 
 interface Entry {
@@ -116,7 +115,6 @@ async function answerTo(argv: readonly string[], io: Io): Promise<ExitCode> {
 		if (error.exitCode === 0) return exitCodes.done
 		if (error.code !== 'commander.help') throw usageOf(error, program)
 		if (program.opts().config !== undefined) throw new UsageError('which command? such as `tracewatch check -c FILE`')
-		for (const line of ['', ...nextStep(io)]) io.out(line)
 		return exitCodes.usage
 	}
 }
@@ -124,7 +122,10 @@ async function answerTo(argv: readonly string[], io: Io): Promise<ExitCode> {
 function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 	const print = (text: string) => io.out(text.trimEnd())
 	const program = new Declaration('tracewatch')
-		.description('tracewatch alerts you when a watched address sends or receives coins or deploys a contract.')
+		.description(
+			'tracewatch alerts you when a watched address sends or receives coins or deploys a contract. Begin with ' +
+				'`setup`, or with `watch ADDRESS --rpc URL`, which needs no file.',
+		)
 		.usage('<command> [-c tracewatch.yaml] [options]')
 		.version(version, '-V, --version')
 		.option('-c, --config <file>', 'may also be named before the command')

@@ -12,7 +12,7 @@ async function slow(body = '') {
 	return { origin: server.origin, release: () => void waiting.splice(0).map((answer) => answer()) }
 }
 
-test('behavior: test-send and explain say whom they wait for, and take it away', async () => {
+test('behavior: test-send and explain say whom they wait for', async () => {
 	const hook = await slow()
 	const node = await slow('{"jsonrpc":"2.0","id":1,"result":"0x7a69"}')
 	const here = siteOf({
@@ -22,12 +22,11 @@ test('behavior: test-send and explain say whom they wait for, and take it away',
 	const open = (...args: string[]) => openTerminal([process.execPath, cliPath, ...args], { cwd: here.folder })
 	const sending = open('test-send', 'hook')
 	const asking = open('explain', `0x${'ab'.repeat(32)}`)
-	await sending.sees('sending to `hook`, ')
+	await sending.sees('sending to `hook` …')
 	hook.release()
-	await sending.sees('\r\u001b[2K')
 	await sending.sees('delivered to `hook`')
 	expect(await sending.ended).toBe(0)
-	await asking.sees('asking local, ')
+	await asking.sees('asking local …')
 	asking.types('\u0003')
 	await asking.ended
 })
@@ -43,7 +42,7 @@ test('behavior: a million addresses are read, and who waits is reported', async 
 	const rest = 'setInterval(()=>Atomics.wait(new%20Int32Array(new%20SharedArrayBuffer(4)),0,0,50),1).unref()'
 	const env = { NODE_OPTIONS: `--import=data:text/javascript,${rest}` }
 	const checking = openTerminal([process.execPath, cliPath, 'check'], { cwd: here.folder, env })
-	await checking.sees('reading the watchlists, ')
+	await checking.sees('reading the watchlists …')
 	await checking.sees('configuration is right: 1 network, 1000000 watches')
 	expect(await checking.ended).toBe(0)
 })

@@ -12,7 +12,6 @@ import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError, RpcError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
-import { calledAs } from '../shared/calledAs.js'
 import { AnswerError } from './ask.js'
 import { type Answers, askAll, hooks, readLabel, readWatched, type SetupValues } from './questions.js'
 import { configText, watchlistText } from './texts.js'
@@ -75,7 +74,7 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			return exitCodes.tryAgain
 		}
 		if (isStarted) await startService()
-		for (const line of isStarted ? whatRuns(place) : whatToRun(place, io.env)) io.out(line)
+		for (const line of isStarted ? whatRuns(place) : whatToRun(place)) io.out(line)
 		return exitCodes.done
 	},
 }
@@ -200,17 +199,24 @@ async function startService(): Promise<void> {
 	}
 }
 
+/** Of coverage: a payment between the end of setup and the first poll is not reported. */
+const FROM_NOW_ON =
+	'Alerts begin with the first block after the first poll of the daemon; what happens before it is not reported.'
+
 function whatRuns({ folder, http }: Place): readonly string[] {
 	return [
 		'tracewatch runs, now and after each boot. `tracewatch status` says where it stands.',
+		FROM_NOW_ON,
 		`A page shows it all: http://${http}/`,
 		`More receivers, chains and addresses: edit ${folder}/tracewatch.yaml and ${folder}/watchlists.`,
 	]
 }
 
-function whatToRun({ isService, called }: Place, env: NodeJS.ProcessEnv): readonly string[] {
-	if (isService) return ['Not started. Next: `systemctl enable --now tracewatch`']
+function whatToRun({ isService, called }: Place): readonly string[] {
+	if (isService) return [FROM_NOW_ON, 'Not started. Next: `systemctl enable --now tracewatch`']
 	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
-	const acts = ['check', 'run'].map((act) => `  ${calledAs(env)} ${act} -c ${quoted}/tracewatch.yaml`)
-	return ['Nothing was started. Next:', ...acts]
+	// A clone has no `tracewatch` on its path.
+	const program = process.argv[1] === resolve('dist/cli.js') ? 'node dist/cli.js' : 'tracewatch'
+	const acts = ['check', 'run'].map((act) => `  ${program} ${act} -c ${quoted}/tracewatch.yaml`)
+	return [FROM_NOW_ON, 'Nothing was started. Next:', ...acts]
 }

@@ -1,0 +1,32 @@
+import { resolve } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import { commands } from '../../src/commands/commandLine.js'
+import { typed } from '../support/commandLine.js'
+import { temporaryFolder } from '../support/folder.js'
+
+test('default: without a command it lists all of them, says where to begin, and ends with 2', async () => {
+	const { code, stdout } = await typed([], { cwd: temporaryFolder() })
+	expect(code).toBe(2)
+	for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))
+	expect(stdout).toMatch(/Begin\s+with\s+`setup`,\s+or\s+with\s+`watch\s+ADDRESS\s+--rpc\s+URL`/)
+})
+
+test.each([
+	['node dist/cli.js', resolve('dist/cli.js')],
+	['tracewatch', '/usr/bin/tracewatch'],
+])(
+	'behavior: started as `%s`, setup names its next commands so, and says from when on alerts come',
+	async (call, path) => {
+		const [, before = ''] = process.argv
+		onTestFinished(() => {
+			process.argv[1] = before
+		})
+		process.argv[1] = path
+		const env = { RPC_URL: 'http://127.0.0.1:9/x', OPS_HOOK_URL: 'http://127.0.0.1:9/y' }
+		const words = ['setup', '--dir', 'mine', '--yes', '--untested', '--address', `0x${'12'.repeat(20)}`]
+		const { code, out } = await typed(words, { cwd: temporaryFolder(), env })
+		expect(code).toBe(0)
+		const acts = ['check', 'run'].map((act) => `  ${call} ${act} -c mine/tracewatch.yaml`)
+		expect(out.slice(-4)).toEqual([expect.stringMatching(/^Alerts begin with/), 'Nothing was started. Next:', ...acts])
+	},
+)
