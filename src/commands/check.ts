@@ -34,9 +34,8 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error
 			const { problems } = error
-			for (const problem of problems) io.err(formatProblem(problem))
-			const unread = withSudoHint(problems.map(formatProblem).join('\n')).split('\n').slice(problems.length)
-			for (const line of [`configuration is wrong: ${counted(problems.length, 'problem')}`, ...unread]) io.err(line)
+			const lines = [...problems.map(formatProblem), `configuration is wrong: ${counted(problems.length, 'problem')}`]
+			for (const line of withSudoHint(lines.join('\n')).split('\n')) io.err(line)
 			return exitCodes.config
 		}
 	},

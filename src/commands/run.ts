@@ -1,6 +1,5 @@
 import { runDaemon } from '../daemon/daemon.js'
-import { formatProblem, type Problem } from '../errors.js'
-import type { Log } from '../model/ports.js'
+import { formatProblem } from '../errors.js'
 import { openWatchlistCopies } from '../state/open.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
@@ -23,16 +22,15 @@ and, unless LOG_FORMAT is json, in the journal.`),
 	async run(args, io) {
 		const config = await openConfig(args, io, ({ statePlace }) => openWatchlistCopies(statePlace))
 		const log = openLog(io)
-		if (config.refused !== undefined) sayRefused(log, config.refused)
+		const { refused: problems } = config
+		if (problems !== undefined) {
+			const words = problems.map(formatProblem).join('\n')
+			log.error({ problems }, `the watchlists are wrong: started with the last good ones, kept in the state: ${words}`)
+		}
 		for (const warning of config.warnings) log.warn({}, `warning: ${formatProblem(warning)}`)
 		await runDaemon({ config, log, version, env: io.env, scrubber: io.scrubber, onHangup }, io.signal)
 		return exitCodes.done
 	},
-}
-
-function sayRefused(log: Log, problems: readonly Problem[]): void {
-	const words = problems.map(formatProblem).join('\n')
-	log.error({ problems }, `the watchlists are wrong: started with the last good ones, kept in the state: ${words}`)
 }
 
 function onHangup(reload: () => void): () => void {

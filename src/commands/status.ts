@@ -27,7 +27,7 @@ minutes, or a receiver refuses messages or has dead ones.`),
 		const found = await peek(statePlace)
 		const summary = found?.summary ?? null
 		const nowMs = Date.now()
-		const { heads, ...asked } = withRefusals(await daemonOf(statePlace, found, nowMs), summary, receivers)
+		const { heads, ...asked } = await daemonOf(statePlace, found, receivers, nowMs)
 		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isPolled === true, nowMs }
 		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
@@ -55,34 +55,35 @@ interface Asked {
 	readonly heads?: ControlHealth['heads']
 }
 
-async function daemonOf(place: StatePlace, found: Peek | null, nowMs: number): Promise<Asked> {
-	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
-	const isLong = lastMs > 0 && nowMs - lastMs > longMs
-	if (place.kind !== 'folder') {
-		// An instance that cannot reach its endpoints releases its lease and continues to run.
-		const reason = 'nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node'
-		return isLong && found?.isPolled === false ? { daemon: { running: null, ok: false, reason } } : {}
-	}
-	const health = await askHealth(place.dir)
+/** Without a daemon that answers, what is refused or dead makes the whole not well too. */
+async function daemonOf(
+	place: StatePlace,
+	found: Peek | null,
+	receivers: readonly string[],
+	nowMs: number,
+): Promise<Asked> {
+	const isFolder = place.kind === 'folder'
+	const health = isFolder ? await askHealth(place.dir) : null
 	if (health !== null) {
 		const { heads, ...rest } = health
 		return { daemon: { running: true, ...rest }, heads }
 	}
+	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
+	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	// The daemon removes its socket when it ends; a socket that is left shows that it was killed.
-	const wasKilled = existsSync(controlPath(place.dir))
-	const reason = wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs'
-	return { daemon: { running: false, ok: !wasKilled && !isLong, reason } }
-}
-
-/** What is refused or dead makes the whole not well, also where no daemon that runs says so. */
-function withRefusals(asked: Asked, summary: StateSummary | null, receivers: readonly string[]): Asked {
-	const { daemon } = asked
-	if (daemon?.running === true) return asked
+	const wasKilled = isFolder && existsSync(controlPath(place.dir))
+	const reasons: string[] = []
+	if (isFolder) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
+	// An instance that cannot reach its endpoints releases its lease and continues to run.
+	else if (isLong && found?.isPolled === false)
+		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node')
 	const named = receivers.map((name) => ({ name, fallback: null }))
-	const refusals = summary === null ? [] : refusalsInWords(summary, named)
-	if (refusals.length === 0) return asked
-	const reasons = [...(daemon?.reason == null ? [] : [daemon.reason]), ...refusals]
-	return { ...asked, daemon: { running: daemon?.running ?? null, ok: false, reason: reasons.join('; '), reasons } }
+	const refusals = found === null ? [] : refusalsInWords(found.summary, named)
+	reasons.push(...refusals)
+	if (reasons.length === 0) return {}
+	const ok = refusals.length === 0 && !wasKilled && !isLong
+	const line = { running: isFolder ? false : null, ok, reason: reasons.join('; ') }
+	return { daemon: refusals.length === 0 ? line : { ...line, reasons } }
 }
 
 /** As in the answer of a running daemon; `running` is null when several instances may run and none holds a lease. */

@@ -1,10 +1,9 @@
-import { UsageError } from '../errors.js'
 import type { Outcome } from '../model/delivery.js'
 import { createReceiver, type ReceiverSettings } from '../notify/receiver.js'
 import { sampleDeliveries } from '../notify/text/sample.js'
 import { version } from '../version.js'
 import { type Command, configOption, type ExitCode, exitCodes, type Io, paragraphs } from './command.js'
-import { needKnown } from './shared/network.js'
+import { named } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { whileWaiting } from './shared/progress.js'
 
@@ -19,13 +18,8 @@ came of it. The message is marked as a test and its transaction is invented.`),
 			.option(...configOption),
 	async run(args, io) {
 		const config = await openConfig(args, io)
-		const [name] = args.positionals
-		const settings = config.receivers.find((receiver) => receiver.name === name)
-		if (settings === undefined) {
-			const known = config.receivers.map((receiver) => receiver.name)
-			needKnown('receiver', name, known)
-			throw new UsageError('`test-send` needs the name of a receiver')
-		}
+		const settings = named('receiver', args.positionals[0], config.receivers)
+		const { name } = settings
 		const { code, lines } = await whileWaiting(
 			() => `sending to \`${name}\``,
 			() => sendSample(settings, io),

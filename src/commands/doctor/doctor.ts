@@ -96,11 +96,12 @@ function* linesOf(network: NetworkReport): Generator<string> {
 function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
 	const advice = report.advice.map((words) => ['to do', words] as const)
 	if (report.error !== null) return [['failed', report.error], ...advice]
+	const age = report.headAgeSeconds
 	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
 	return [
 		['client', report.client ?? 'does not say'],
 		['chain id', report.chainId ?? 'does not say'],
-		['head', `${report.head}, ${ageInWords(report.headAgeSeconds)}`],
+		['head', `${report.head}, ${age === null ? 'without a timestamp' : `${roughDuration(age)} old`}`],
 		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
 		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
@@ -177,8 +178,4 @@ function contractCells({ ask, by, changes }: Contracts): readonly (readonly [str
 function* wrapped(name: string, value: string): Generator<string> {
 	const lines = new Help().boxWrap(fitWords(value), 80 - 18).split('\n')
 	for (const [at, line] of lines.entries()) yield `    ${(at === 0 ? name : '').padEnd(14)}${line}`
-}
-
-function ageInWords(seconds: number | null): string {
-	return seconds === null ? 'without a timestamp' : `${roughDuration(seconds)} old`
 }

@@ -11,7 +11,6 @@ import { chainNamed } from '../../core/chains.js'
 import { createEmailReceiver } from '../../notify/email/email.js'
 import { readRoutingKey } from '../../notify/webhook/formats/pagerduty.js'
 import { exitCodes } from '../command.js'
-import { roughDuration } from '../doctor/advice.js'
 import { type EndpointReport, examineEndpoint } from '../doctor/endpoint.js'
 import { chainIdOf } from '../shared/chainId.js'
 import { sendSample } from '../testSend.js'
@@ -90,14 +89,13 @@ async function askEndpoint(interview: Interview, values: SetupValues) {
 
 /** What matters of an endpoint, in one line; untrusted text in it is not cleaned yet. */
 function lineOf(report: EndpointReport): string {
-	const { endpoint, error, usable, client, head, headAgeSeconds, source, balances, reasons, advice } = report
+	const { endpoint, error, usable, client, head, source, balances, reasons, advice } = report
 	if (error !== null) return error
 	const why = [...reasons, ...advice][0]
 	if (!usable) return `${endpoint} gives no traces that can be trusted${why === undefined ? '' : `: ${why}`}`
-	const books = balances === 'no' ? 'no balances, so nothing is proved' : 'balances: yes'
-	const about = `${client ?? 'unknown client'}, block ${head}, ${roughDuration(headAgeSeconds ?? 0)} old`
+	const books = balances === 'no' ? '; no balances, so nothing is proved' : ''
 	const more = advice.length === 0 ? '' : '; `tracewatch doctor` says what to improve'
-	return `${endpoint} works: ${about}; traces by ${source}; ${books}${more}`
+	return `${endpoint} works: ${client ?? 'unknown client'}, block ${head}; traces by ${source}${books}${more}`
 }
 
 async function askReceiver(interview: Interview, values: SetupValues): Promise<ChosenReceiver> {

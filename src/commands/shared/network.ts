@@ -4,23 +4,30 @@ import { suggestion } from '../../config/words.js'
 import { UsageError } from '../../errors.js'
 import type { CommandArgs } from '../command.js'
 
+type What = 'network' | 'receiver'
+
+/** The one of that name. Throws UsageError. */
+export function named<T extends { readonly name: string }>(what: What, name: unknown, all: readonly T[]): T {
+	const found = all.find((one) => one.name === name)
+	if (found !== undefined) return found
+	const known = all.map((one) => one.name)
+	const names = known.map((one) => `\`${one}\``).join(', ')
+	throw new UsageError(`there is no ${what} \`${name}\`${suggestion(String(name), known)}; there are: ${names}`)
+}
+
 /**
  * Throws UsageError when `name` is not configured. Filters of the state ask only when they found nothing, since it may
  * still hold entries of names that were configured earlier.
  */
-export function needKnown(what: 'network' | 'receiver', name: unknown, known: readonly string[]): void {
-	if (typeof name !== 'string' || known.includes(name)) return
-	const names = known.map((one) => `\`${one}\``).join(', ')
-	throw new UsageError(`there is no ${what} \`${name}\`${suggestion(name, known)}; there are: ${names}`)
+export function needKnown(what: What, name: unknown, known: readonly string[]): void {
+	const all = known.map((one) => ({ name: one }))
+	if (name !== undefined) named(what, name, all)
 }
 
 /** The network that `--network` names. Without the option, the only network. */
-export function networkOf({ values: { network: name } }: CommandArgs, config: Config): NetworkSettings {
-	const [only, second] = config.networks
-	if (name === undefined && only !== undefined && second === undefined) return only
-	const known = config.networks.map((network) => network.name)
-	needKnown('network', name, known)
-	const found = config.networks.find((network) => network.name === name)
-	if (found !== undefined) return found
-	throw new UsageError(`say which --network: ${known.map((one) => `\`${one}\``).join(', ')}`)
+export function networkOf({ values: { network: name } }: CommandArgs, { networks }: Config): NetworkSettings {
+	const [only, second] = networks
+	if (name !== undefined || only === undefined) return named('network', name, networks)
+	if (second === undefined) return only
+	throw new UsageError(`say which --network: ${networks.map((one) => `\`${one.name}\``).join(', ')}`)
 }

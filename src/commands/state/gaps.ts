@@ -55,7 +55,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 			else for (const line of linesOf(found, stuck, networks)) io.out(fitWords(line))
 			return exitCodes.done
 		}
-		const chosen = choose({ what: 'blocks', named: blocks, all, found, find: (block) => gapAt(block, found, networks) })
+		const chosen = choose({ what: 'blocks', named: blocks, all, found, find: (block) => gapAt(block, found) })
 		let count = 0
 		for (const name of new Set(chosen.map((one) => one.network))) {
 			const numbers = chosen.flatMap((one) => (one.network === name ? [one.gap.block.number] : []))
@@ -81,21 +81,16 @@ interface Found {
 	readonly gap: Gap
 }
 
-function gapAt(text: string, found: readonly Found[], networks: Networks): Found {
+function gapAt(text: string, found: readonly Found[]): Found {
 	if (!/^\d{1,20}$/.test(text)) throw new UsageError(`\`${text}\` is no number of a block`)
 	const block = BigInt(text)
 	const [one, another] = found.filter(({ gap }) => gap.block.number === block)
 	if (another !== undefined && one !== undefined)
 		throw new UsageError(`block ${block} is a gap of ${one.network} and of ${another.network}; say --network`)
 	if (one !== undefined) return one
-	const isUnread = networks.some(
-		([, { checkpoint, backfills }]) =>
-			block > checkpoint.number || backfills.some(({ span }) => span.from <= block && block <= span.to),
+	throw new PlainError(
+		`block ${block} is no gap: it was read, or not asked for yet; \`gaps list\` shows those that are`,
 	)
-	const why = isUnread
-		? 'it was not read yet; it becomes a gap when no source of any endpoint gives it'
-		: '`gaps list` shows those that are'
-	throw new PlainError(`block ${block} is no gap; ${why}`)
 }
 
 function factsOf({ network, gap: { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } }: Found) {

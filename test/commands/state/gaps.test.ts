@@ -88,7 +88,7 @@ describe('gaps', () => {
 		for (const block of ['30', '101']) {
 			const { code, stderr } = await run('accept', block)
 			expect(code).toBe(1)
-			expect(stderr).toContain(`block ${block} is no gap; it was not read yet; it becomes a gap when no source of any`)
+			expect(stderr).toContain(`block ${block} is no gap: it was read, or not asked for yet`)
 		}
 	})
 
@@ -145,7 +145,12 @@ describe('gaps', () => {
 	})
 
 	test.each([
-		['no gap', ['accept', '91'], 1, /^block 91 is no gap; `gaps list` shows those that are$/],
+		[
+			'no gap',
+			['accept', '91'],
+			1,
+			/^block 91 is no gap: it was read, or not asked for yet; `gaps list` shows those that are$/,
+		],
 		['no number', ['accept', 'x'], 2, /^`x` is no number of a block$/],
 		['a gap of two networks', ['retry', '95'], 2, /is a gap of ethereum and of gnosis; say --network/],
 		['neither blocks nor --all', ['accept'], 2, /name blocks, or say --all/],
