@@ -9,10 +9,10 @@ import { longestGapMs } from '../config/settings/cron.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
 import type { StateError } from '../errors.js'
-import type { Address, Clock } from '../model/glossary.js'
+import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { TroubleBook } from '../model/trouble.js'
-import type { WatchIndex, WatchSet } from '../model/watch.js'
+import type { WatchSet } from '../model/watch.js'
 import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
@@ -103,28 +103,15 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
-		const pollers = config.networks.map((network) => {
-			const watches = watchesOn(current, network.name)
-			return openPoller(
-				network,
-				{ watches, recipientsOf, receivers: () => receiversOf(current, network.name) },
-				{
-					...{ store, clock, steady, log, closers, observer, leastLateMs, runsOnce },
-					areTokensAsked: () => areTokensAsked(current, network),
-					tokensWanted: () => tokensWanted(current, network),
-				},
-			)
-		})
-
+		const watches = () => current
+		const shared = { store, clock, steady, log, closers, observer, leastLateMs, runsOnce, watches, recipientsOf }
+		const pollers = config.networks.map((network) => openPoller(network, shared))
 		return {
-			...{ store, deliverer, troubles },
-			pollers,
-			recipientsOf,
+			...{ store, deliverer, troubles, pollers, recipientsOf, closers },
 			setWatches(watches) {
 				current = watches
 				for (const poller of pollers) poller.setWatches(watchesOn(watches, poller.name))
 			},
-			closers,
 		}
 	} catch (error) {
 		await closers.close()
@@ -132,58 +119,45 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 	}
 }
 
-interface Surroundings {
+interface Shared extends Required<Pick<PartsOptions, 'clock' | 'log' | 'leastLateMs' | 'runsOnce'>> {
 	readonly store: Store
-	readonly clock: Clock
 	/** Monotonic clock for waits and ages. */
 	readonly steady: Clock
-	readonly log: Log
 	readonly closers: Closers
 	readonly observer: Observer | undefined
-	readonly leastLateMs: number
-	readonly runsOnce: boolean
-	readonly areTokensAsked: () => boolean
-	readonly tokensWanted: () => ReadonlySet<Address> | null
+	/** According to the current watchlists. */
+	readonly watches: () => WatchSet
+	readonly recipientsOf: Parts['recipientsOf']
 }
 
-interface Who {
-	readonly watches: WatchIndex
-	readonly recipientsOf: (receiver: string) => readonly string[] | null
-	/** Receivers of the network's watches, according to the current watchlists. */
-	readonly receivers: () => readonly string[]
-}
-
-function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surroundings: Surroundings): NetworkPoller {
-	const { store, clock, steady, closers, observer } = surroundings
+function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
+	const { store, clock, steady, closers, observer, watches, recipientsOf, runsOnce, leastLateMs } = shared
 	const { name } = network
-	const log = surroundings.log.child({ network: name })
+	const log = shared.log.child({ network: name })
+	const receivers = () => receiversOf(watches(), name)
 	const { chain, accounts, contracts, codes, fallback } = openChain(network, {
-		...surroundings,
-		log,
+		...{ clock, steady, log, walkWait },
+		areTokensAsked: () => areTokensAsked(watches(), network),
+		tokensWanted: () => tokensWanted(watches(), network),
 		onRequest(request) {
 			poller.noteActivity(request)
 			observer?.requested(name, request)
 		},
 		onLogProofs: (proofs) => observer?.provedLogs(name, proofs),
 		onProgress: () => poller.noteActivity(),
-		walkWait,
 	})
 	closers.add(() => chain.close())
 	const reader = network.keepsBooks ? createAskedState : network.keepsListedBooks ? createListedState : null
-	const { runsOnce, leastLateMs } = surroundings
 	const auditing = { accounts, chain, clock: steady, log, runsOnce }
 	const auditor = reader && createAuditor(auditing, reader(auditing))
 	const audit = createAuditPorts({ accounts, auditor, contracts, codes, clock: steady, log, runsOnce })
 	closers.add(() => audit.follower.halt())
 	const intervalMs = longestGapMs(network.schedule)
-	const config = {
-		network,
-		...who,
-		lateAfterMs: Math.max(leastLateMs, lateAfterMs(network, intervalMs)),
-		budgetMs: pollBudgetMs,
-	}
 	const poller = createNetworkPoller({
-		config,
+		config: {
+			...{ network, watches: watchesOn(watches(), name), recipientsOf, budgetMs: pollBudgetMs },
+			lateAfterMs: Math.max(leastLateMs, lateAfterMs(network, intervalMs)),
+		},
 		ports: {
 			...{ chain, store, clock, log, audit },
 			checksum: toChecksum,
@@ -203,22 +177,26 @@ function openPoller(network: NetworkSettings, { receivers, ...who }: Who, surrou
 	return poller
 }
 
+/** Deliveries of all networks that wait for each receiver. */
+async function waitingFor(store: Store): Promise<ReadonlyMap<string, number>> {
+	const { receivers } = await store.summary()
+	return new Map([...receivers].map(([name, { pending, held, parked }]) => [name, pending + held + parked]))
+}
+
 /**
  * How many more deliveries of this network each receiver may queue before they are folded: half of `MOST_PENDING`, so
  * that a flood is folded before it stops the scan, and only in the network that causes it.
  */
 async function roomFor(network: string, store: Store): Promise<(receiver: string) => number> {
 	const most = Math.floor(MOST_PENDING / 2)
-	const { receivers } = await store.summary()
-	const all = new Map([...receivers].map(([name, { pending, held, parked }]) => [name, pending + held + parked]))
+	const all = await waitingFor(store)
 	// Counting by network is slow; do it only if all networks together exceed the limit.
 	const own = Math.max(0, ...all.values()) < most ? all : await store.waiting(network)
 	return (name) => most - (own.get(name) ?? 0)
 }
 
 async function tooManyWaiting(network: string, store: Store, receivers: readonly string[]): Promise<string | null> {
-	let all = 0
-	for (const { pending, held, parked } of (await store.summary()).receivers.values()) all += pending + held + parked
+	const all = [...(await waitingFor(store)).values()].reduce((sum, one) => sum + one, 0)
 	if (all < MOST_PENDING) return null
 	const count = tooMuchWaits({ own: await store.waiting(network), all, receivers }, MOST_PENDING)
 	if (count === null) return null
