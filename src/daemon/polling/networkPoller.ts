@@ -76,19 +76,48 @@ export function createNetworkPoller({
 	const { follower } = ports.audit
 	const { name } = config.network
 	const unanswered = createUnanswered()
+	const failures = new Map<Part, Failure>()
 	let current = config
 	let lastActivityAtMs = steady()
 	let waitsFor: string | null = null
-	let lastLogged = ''
 	let running: Promise<TickResult> | null = null
 	/** Whether a nudge came since the last poll began. */
 	let nudged = false
 	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
+	let lastPoll: TickResult | null = null
 	let status: PollerStatus = { ...freshStatus, wellAtMs: steady() }
-	/** Why audits fail; null while they succeed. */
-	let auditTrouble: AuditTrouble | null = null
-	follower.onEnd(audited)
+	follower.onEnd((report) => {
+		onAudit?.(report)
+		if (report.result === 'done') works('auditing')
+		else if (report.result !== 'halted') fails('auditing', report.error)
+	})
+
+	/** The status is that of polls; where they go well, that of audits. */
+	function update(changes: Partial<PollerStatus>): void {
+		const audit = failures.get('auditing')
+		const { words = null } = failures.get('polling') ?? audit ?? {}
+		const lastResult = lastPoll === 'done' ? (audit?.result ?? lastPoll) : lastPoll
+		status = { ...status, ...changes, failure: words, lastResult }
+	}
+
+	/** Logs a failure only if it differs from the last one of this part. */
+	function fails(part: Part, thrown: unknown): TickResult {
+		const error = thrown instanceof DeadlinePassed ? stopped(thrown) : thrown
+		const words = error instanceof Error ? error.message : String(error)
+		const failure = { news: newsOf(error, words), words: withRemedy(error, words), result: resultOf(error) }
+		if (failures.get(part)?.news !== failure.news)
+			log.error({ err: error }, `${part} failed: ${words}; ${hintOf(error)}`)
+		failures.set(part, failure)
+		update({})
+		onFailure?.()
+		return failure.result
+	}
+
+	function works(part: Part, facts = {}): void {
+		if (failures.delete(part)) log.info(facts, `${part} works again`)
+		update({})
+	}
 
 	async function pollToTarget(signal: AbortSignal): Promise<TickResult> {
 		for (;;) {
@@ -105,36 +134,10 @@ export function createNetworkPoller({
 				if (failed !== undefined) throw fellShort(report, failed)
 				succeeded(report)
 				if (!report.behind && used === current) return 'done'
-			} catch (thrown) {
-				if (signal.aborted) return 'stopped'
-				const error = thrown instanceof DeadlinePassed ? stopped(thrown) : thrown
-				failed(error)
-				return resultOf(error)
+			} catch (error) {
+				return signal.aborted ? 'stopped' : fails('polling', error)
 			}
 		}
-	}
-
-	function audited(report: AuditReport): void {
-		onAudit?.(report)
-		if (report.result === 'halted') return
-		if (report.result === 'done') {
-			if (auditTrouble !== null) log.info({}, 'auditing works again')
-			auditTrouble = null
-			return
-		}
-		const error = report.error instanceof DeadlinePassed ? stopped(report.error) : report.error
-		const words = error instanceof Error ? error.message : String(error)
-		const news = newsOf(error, words)
-		if (auditTrouble?.news !== news) log.error({ err: error }, `auditing failed: ${words}; ${hintOf(error)}`)
-		auditTrouble = { news, failure: withRemedy(error, words), result: resultOf(error) }
-		onFailure?.()
-	}
-
-	/** The status of polls; where they go well, that of audits. */
-	function wholeStatus(): PollerStatus {
-		if (auditTrouble === null || status.failure !== null) return status
-		const { failure, result } = auditTrouble
-		return { ...status, failure, lastResult: status.lastResult === 'done' ? result : status.lastResult }
 	}
 
 	/** The error of a poll that passed its deadline: the endpoints were too slow. */
@@ -151,8 +154,10 @@ export function createNetworkPoller({
 		if (reason !== null && waitsFor === null) log.warn({}, `polling waits: ${reason}`)
 		if (reason === null && waitsFor !== null) log.info({}, 'polling continues')
 		waitsFor = reason
-		status = { ...status, failure: reason ?? status.failure }
-		return reason !== null
+		if (reason === null) return false
+		failures.set('polling', { news: reason, words: reason, result: 'backlog' })
+		update({})
+		return true
 	}
 
 	/** Notes a poll that only scanned the new blocks. It counts as failed, but not as a stall. */
@@ -161,7 +166,7 @@ export function createNetworkPoller({
 			const before = status.unread.find(({ look, span }) => look === each.look && span.from === each.span.from)
 			return { ...each, sinceMs: before?.sinceMs ?? steady() }
 		})
-		status = { ...status, lastReport, lastDoneAtMs: clock(), wellAtMs: steady(), unread }
+		update({ lastReport, lastDoneAtMs: clock(), wellAtMs: steady(), unread })
 		return error
 	}
 
@@ -170,12 +175,12 @@ export function createNetworkPoller({
 		const { backSinceMs } = status
 		if (isBack && backSinceMs === null) log.warn({ head, checkpoint }, behindInWords(head, checkpoint))
 		const isBackTwice = isBack && backSinceMs !== null
-		status = { ...status, backSinceMs: isBack ? (backSinceMs ?? steady()) : null, isBackTwice }
+		update({ backSinceMs: isBack ? (backSinceMs ?? steady()) : null, isBackTwice })
 	}
 
 	function succeeded(report: PollReport): void {
 		const { head, checkpoint } = report
-		if (status.failure !== null) log.info({ checkpoint }, 'polling works again')
+		works('polling', { checkpoint })
 		if (report.behind) {
 			const { target, blocks } = report
 			log.info({ checkpoint, target, left: target - checkpoint, blocks }, 'catching up')
@@ -187,22 +192,11 @@ export function createNetworkPoller({
 		}
 		// A poll that ran out of time may not have reached its second look and its backfills.
 		const unread = report.behind ? status.unread : []
-		status = { ...status, lastReport: report, lastDoneAtMs: clock(), wellAtMs: steady(), failure: null, unread }
-	}
-
-	/** Logs a failure only if it differs from the last one. */
-	function failed(error: unknown): void {
-		const words = error instanceof Error ? error.message : String(error)
-		const news = newsOf(error, words)
-		if (status.failure === null || news !== lastLogged)
-			log.error({ err: error }, `polling failed: ${words}; ${hintOf(error)}`)
-		lastLogged = news
-		status = { ...status, failure: withRemedy(error, words) }
-		onFailure?.()
+		update({ lastReport: report, lastDoneAtMs: clock(), wellAtMs: steady(), unread })
 	}
 
 	function skip(): void {
-		status = { ...status, skipped: status.skipped + 1 }
+		update({ skipped: status.skipped + 1 })
 		onSkip?.()
 		// With a schedule of seconds and an endpoint that hangs, there may be thousands of skips.
 		if (steady() - saidSkipAtMs < SAYS_EVERY_MS) return
@@ -212,9 +206,10 @@ export function createNetworkPoller({
 
 	function begin(signal: AbortSignal): Promise<TickResult> {
 		running = pollToTarget(signal)
-			.then((lastResult) => {
-				status = { ...status, lastResult }
-				return lastResult
+			.then((result) => {
+				lastPoll = result
+				update({})
+				return result
 			})
 			.finally(() => {
 				running = null
@@ -242,24 +237,27 @@ export function createNetworkPoller({
 		async endAudit(withinMs) {
 			await atMost(follower.idle(), withinMs)
 			await follower.halt()
-			return wholeStatus().lastResult ?? 'stopped'
+			return status.lastResult ?? 'stopped'
 		},
 		setWatches(watches) {
 			current = { ...current, watches }
 		},
-		status: wholeStatus,
+		status: () => status,
 		noteActivity(request) {
 			lastActivityAtMs = steady()
-			if (request && unanswered.ended(request)) status = { ...status, unanswered: unanswered.words() }
+			if (request && unanswered.ended(request)) update({ unanswered: unanswered.words() })
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}
 }
 
-interface AuditTrouble {
+type Part = 'polling' | 'auditing'
+
+interface Failure {
 	/** Identifies the failure; only another one is logged. */
 	readonly news: string
-	readonly failure: string
+	/** With the remedy. */
+	readonly words: string
 	readonly result: TickResult
 }
 
