@@ -162,9 +162,8 @@ export async function startSession(
 	const known = stored ?? (await beginState(config, head, ports, signal))
 	if (stored === null) committed.state = known
 	const { checkpoint } = known
-	const seed = Math.floor(Math.random() * 2 ** 32)
 	const changeAt = ({ latest }: Head) =>
-		inSteps(enrolmentSteps({ ...committed.state, checkpoint: checkpoint.number, head: latest.number, seed }, watches))
+		inSteps(enrolmentSteps({ ...committed.state, checkpoint: checkpoint.number, head: latest.number }, watches))
 	let change = enrolled.get(known.covered) === watches ? null : await changeAt(head)
 	if (change === null) {
 		enrolled.set(known.covered, watches)

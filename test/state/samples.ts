@@ -20,7 +20,8 @@ expect.addEqualityTesters([
 ])
 
 function isPacked(value: unknown): value is ReadonlyMap<Address, Coverage> {
-	return typeof value === 'object' && value !== null && ('addressAt' in value || 'afterSteps' in value)
+	if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return false
+	return 'copy' in value || 'afterSteps' in value
 }
 
 function asMap(value: unknown): unknown {

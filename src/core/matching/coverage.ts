@@ -14,8 +14,6 @@ export interface EnrolmentBasis {
 	/** Number of the last block scanned for all watches. */
 	readonly checkpoint: bigint
 	readonly head: bigint
-	/** Seed of the table that is created; see createAddressTable. */
-	readonly seed?: number
 }
 
 /** No node traces the genesis block, and some return an error for it. */
@@ -32,10 +30,7 @@ const perStep = 250
  */
 export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Generator<undefined, Enrolment | null> {
 	const isNew = basis.covered.size === 0
-	const covered = createCoverageTable({
-		...(basis.seed !== undefined && { seed: basis.seed }),
-		expected: isNew ? watches.size : 0,
-	})
+	const covered = createCoverageTable()
 	let seen = 0
 	/** How many watched addresses the basis knows. */
 	let met = 0

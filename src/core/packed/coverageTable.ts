@@ -1,90 +1,52 @@
 import type { Address } from '../../model/glossary.js'
 import type { Coverage } from '../../model/watch.js'
-import { createAddressTable } from './addressTable.js'
+import { type AddressTable, createAddressTable } from './addressTable.js'
 
-/**
- * The coverage of each address, packed: most of a million addresses were first seen at the same head and share one
- * value.
- */
+/** The coverage of each address: a Map of a million takes three times the memory, and a second to copy. */
 export interface CoverageTable extends ReadonlyMap<Address, Coverage> {
 	set(address: Address, coverage: Coverage): void
-	/** Index of an address, from 0 in the order of insertion; -1: not contained. */
-	indexOf(address: Address): number
-	addressAt(place: number): Address
 	/** A copy; changes of one do not affect the other. */
 	copy(): CoverageTable
 }
 
-/** `seed` must be unpredictable, so that an attacker cannot choose colliding addresses: see createAddressTable. */
-export interface CoverageTableOptions {
-	/** Approximate number of addresses. Default: unknown. */
-	readonly expected?: number
-	readonly seed?: number
+export function createCoverageTable(): CoverageTable {
+	// Unpredictable, so that an attacker cannot choose addresses that all collide.
+	return tableOf(createAddressTable(Math.floor(Math.random() * 2 ** 32)), [], new Map())
 }
 
-export function createCoverageTable({ seed = 0, expected = 0 }: CoverageTableOptions = {}): CoverageTable {
-	const addresses = createAddressTable(seed)
-	addresses.reserve(expected)
-	return tableOf(addresses, [], [], new Map())
-}
+/** `coverages`: by the index of the address; `kinds`: by content, because most of a million addresses share one. */
+function tableOf(addresses: AddressTable, coverages: Coverage[], kinds: Map<string, Coverage>): CoverageTable {
+	/** Consecutive addresses usually come with the same object. */
+	let [given, shared]: [Coverage | null, Coverage | null] = [null, null]
 
-function tableOf(
-	addresses: ReturnType<typeof createAddressTable>,
-	/** By address index: the index into `kinds`. */
-	kindOf: number[],
-	kinds: Coverage[],
-	places: Map<string, number>,
-): CoverageTable {
-	/** Consecutive addresses usually share one object; its key need not be computed again. */
-	let last: Coverage | null = null
-	let lastPlace = 0
-
-	function placeOf(coverage: Coverage): number {
-		if (coverage !== last) {
-			last = coverage
-			lastPlace = placeByContent(coverage)
-		}
-		return lastPlace
-	}
-
-	function placeByContent(coverage: Coverage): number {
+	function sharedOf(coverage: Coverage): Coverage {
+		if (coverage === given && shared !== null) return shared
 		const { since, from, leftAt, missed } = coverage
-		const key = `${since} ${from} ${leftAt} ${missed.map((span) => `${span.from}-${span.to}`).join(' ')}`
-		const before = places.get(key)
-		if (before !== undefined) return before
-		places.set(key, kinds.length)
-		return kinds.push(coverage) - 1
+		const key = [since, from, leftAt, ...missed.map((span) => `${span.from}-${span.to}`)].join(' ')
+		given = coverage
+		shared = kinds.get(key) ?? coverage
+		kinds.set(key, shared)
+		return shared
 	}
-	const coverageAt = (index: number) => kinds[kindOf[index] ?? 0] as Coverage
 
 	const table: CoverageTable = {
 		get size() {
 			return addresses.size
 		},
 		has: addresses.has,
-		indexOf: addresses.indexOf,
-		addressAt: addresses.at,
-		get(address) {
-			const index = addresses.indexOf(address)
-			return index === -1 ? undefined : coverageAt(index)
-		},
+		get: (address) => coverages[addresses.indexOf(address)],
 		set(address, coverage) {
-			const place = placeOf(coverage)
-			kindOf[addresses.add(address)] = place
+			coverages[addresses.add(address)] = sharedOf(coverage)
 		},
-		copy: () => tableOf(addresses.copy(), kindOf.slice(), [...kinds], new Map(places)),
+		copy: () => tableOf(addresses.copy(), coverages.slice(), new Map(kinds)),
 		keys: () => addresses.keys() as MapIterator<Address>,
+		values: () => coverages.values() as MapIterator<Coverage>,
 		*entries(): MapIterator<[Address, Coverage]> {
-			for (let index = 0; index < addresses.size; index++) yield [addresses.at(index), coverageAt(index)]
-			return undefined
-		},
-		*values(): MapIterator<Coverage> {
-			for (let index = 0; index < addresses.size; index++) yield coverageAt(index)
+			for (const [index, coverage] of coverages.entries()) yield [addresses.at(index), coverage]
 			return undefined
 		},
 		forEach(act) {
-			for (const [address, coverage] of table.entries())
-				act(coverage, address, table as unknown as Map<Address, Coverage>)
+			for (const [address, coverage] of table) act(coverage, address, table as unknown as Map<Address, Coverage>)
 		},
 		[Symbol.iterator]: () => table.entries(),
 	}
@@ -92,12 +54,9 @@ function tableOf(
 }
 
 /** A table with the contents of a map; returns the argument if it is a table. */
-export function coverageTableOf(
-	covered: ReadonlyMap<Address, Coverage>,
-	options?: CoverageTableOptions,
-): CoverageTable {
-	if ('addressAt' in covered) return covered as CoverageTable
-	const table = createCoverageTable(options)
+export function coverageTableOf(covered: ReadonlyMap<Address, Coverage>): CoverageTable {
+	if ('copy' in covered) return covered as CoverageTable
+	const table = createCoverageTable()
 	for (const [address, coverage] of covered) table.set(address, coverage)
 	return table
 }

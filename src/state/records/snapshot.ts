@@ -6,7 +6,7 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
-import { type CoverageTable, coverageTableOf, createCoverageTable } from '../../core/packed/coverageTable.js'
+import { type CoverageTable, createCoverageTable } from '../../core/packed/coverageTable.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
 import type { HistoryEntry } from '../../model/history.js'
@@ -39,7 +39,7 @@ type SnapshotRecord =
 	| { readonly map: MapName; readonly part: ReadonlyMap<unknown, unknown> }
 	| { readonly covered: readonly Group[] }
 	/** Addresses of the backfill with this index. */
-	| { readonly backfill: number; readonly places: readonly Place[] }
+	| { readonly backfill: number; readonly addresses: readonly Address[] }
 	| { readonly deliveries: readonly Delivery[] }
 	| { readonly history: readonly HistoryEntry[] }
 
@@ -48,12 +48,6 @@ interface Group {
 	readonly coverage: Coverage
 	readonly addresses: readonly Address[]
 }
-
-/**
- * Positions in the coverage, both ends included, so that a million addresses are not in the file twice. An address
- * without coverage is written itself.
- */
-type Place = readonly [from: number, to: number] | Address
 
 export const snapshotFormat = {
 	*encode(snapshot: Snapshot) {
@@ -76,7 +70,7 @@ export function freshId(): string {
 }
 
 /** Items per line; a line takes a few milliseconds to make. */
-const PER_LINE = { map: 50, books: 500, addresses: 1_000, places: 20, groups: 50, deliveries: 20, history: 50 }
+const PER_LINE = { map: 50, books: 500, addresses: 1_000, groups: 50, deliveries: 20, history: 50 }
 
 function* recordsOf({ id, before, whole, rows }: Snapshot): Iterable<SnapshotRecord> {
 	const { networks, deliveries, ...rest } = whole
@@ -90,9 +84,8 @@ function* recordsOf({ id, before, whole, rows }: Snapshot): Iterable<SnapshotRec
 			for (const part of lots<readonly [unknown, unknown]>(maps[map] ?? [], most)) yield { map, part: new Map(part) }
 		}
 		for (const groups of groupLots(covered)) yield { covered: groups }
-		const table = coverageTableOf(covered)
 		for (const [backfill, { addresses }] of facts.backfills.entries())
-			for (const places of lots(placesOf(addresses, table), PER_LINE.places)) yield { backfill, places }
+			for (const some of lots(addresses, PER_LINE.addresses)) yield { backfill, addresses: some }
 	}
 	for (const some of lots(deliveries.values(), PER_LINE.deliveries)) yield { deliveries: some }
 	for (const some of lots(rows, PER_LINE.history)) yield { history: some }
@@ -107,30 +100,6 @@ function* groupLots(covered: NetworkRecord['covered']): Iterable<readonly Group[
 			else groups.push({ coverage, addresses: [address] })
 		}
 		yield* lots(groups, PER_LINE.groups)
-	}
-}
-
-function* placesOf(addresses: readonly Address[], covered: CoverageTable): Iterable<Place> {
-	let run: [from: number, to: number] | null = null
-	for (const address of addresses) {
-		const place = covered.indexOf(address)
-		if (run !== null && place === run[1] + 1 && place - run[0] < PER_LINE.addresses) {
-			run[1] = place
-			continue
-		}
-		if (run !== null) yield run
-		run = place === -1 ? null : [place, place]
-		if (place === -1) yield address
-	}
-	if (run !== null) yield run
-}
-
-function* addressesAt(places: readonly Place[], covered: CoverageTable): Iterable<Address> {
-	for (const place of places) {
-		const [from, to] = typeof place === 'string' ? [0, -1] : place
-		if (typeof place === 'string') yield place
-		if (to >= covered.size) throw new Error('no place in the coverage')
-		for (let at = from; at <= to; at++) yield covered.addressAt(at)
 	}
 }
 
@@ -178,7 +147,7 @@ function take(reading: Reading, record: SnapshotRecord): void {
 	else if ('network' in record) {
 		const { network: name, facts } = record
 		if (typeof facts.checkpoint.number !== 'bigint') throw new Error('a checkpoint without a number')
-		const covered = createCoverageTable({ seed: randomBytes(4).readUInt32LE() })
+		const covered = createCoverageTable()
 		reading.networks.push({ name, facts, maps: {}, covered, addresses: new Map() })
 	} else if ('facts' in record) reading.facts = record.facts
 	else if ('map' in record) {
@@ -188,11 +157,11 @@ function take(reading: Reading, record: SnapshotRecord): void {
 	} else if ('covered' in record) {
 		for (const { addresses, coverage } of record.covered)
 			for (const address of addresses) network().covered.set(address, coverage)
-	} else if ('places' in record) {
-		const { addresses, covered } = network()
+	} else if ('backfill' in record) {
+		const { addresses } = network()
 		const own = addresses.get(record.backfill) ?? []
 		addresses.set(record.backfill, own)
-		for (const address of addressesAt(record.places, covered)) own.push(address)
+		own.push(...record.addresses)
 	} else if ('deliveries' in record)
 		for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
 	else if ('history' in record) reading.rows.push(...record.history)

@@ -15,20 +15,16 @@ describe('a coverage table', () => {
 				missed: to === null ? [] : [{ from: 0n, to: BigInt(to) }],
 			}),
 		)
-	test('is a Map, with a place for each address', () => {
+	test('holds what a Map holds, and its copy is apart', () => {
 		fc.assert(
 			fc.property(fc.array(fc.tuple(fc.nat(30).map(addressOf), coverage)), (sets) => {
-				const [table, model] = [createCoverageTable({ seed: 3 }), new Map(sets)]
+				const [table, model] = [createCoverageTable(), new Map(sets)]
 				for (const [address, one] of sets) table.set(address, one)
 				const copy = table.copy()
 				copy.set(addressOf(99), coverageOf(1))
 				expect([...table]).toEqual([...model])
 				expect(table.size).toBe(model.size)
 				expect([...copy]).toEqual([...model, [addressOf(99), coverageOf(1)]])
-				const places = [...table.keys()].map((address) => table.indexOf(address))
-				expect(places.map((place) => table.addressAt(place))).toEqual([...model.keys()])
-				expect(places).toEqual([...places.keys()])
-				expect(table.indexOf(addressOf(31))).toBe(-1)
 				expect(table.get(addressOf(31))).toBeUndefined()
 			}),
 		)
