@@ -1,13 +1,11 @@
 /**
  * The room writes the state as JSON and reads it. This file: the one way in which lines of the journal and snapshots
  * hold what JSON has no form for. A bigint is text, `"5n"`; text of that form is written with a `'` before it. A map is
- * `{"$map":[[key,value],…]}`, or `{"$table":[[field,…],[key,value,…],…]}` where its values are objects with the same
- * fields: a field is its name, or `[name,value]` where that is the value of all. A set is `{"$set":[…]}`, and a field
- * that is undefined `{"$undefined":true}`: without it, a field that a spread sets to undefined would be absent after a
- * restart.
+ * `{"$map":[[key,value],…]}`, a set `{"$set":[…]}`, and a field that is undefined `{"$undefined":true}`: without it, a
+ * field that a spread sets to undefined would be absent after a restart.
  */
 
-const TAGS = ['$map', '$table', '$set', '$undefined', '$object']
+const TAGS = ['$map', '$set', '$undefined', '$object']
 const NUMBER = /^'*-?\d+n$/
 
 type Entries = Readonly<Record<string, unknown>>
@@ -20,42 +18,9 @@ export function encoded(value: unknown): unknown {
 	if (typeof value !== 'object' || value === null) return value
 	if (Array.isArray(value)) return listWith(value, encoded)
 	if (value instanceof Set) return { $set: Array.from(value, encoded) }
-	if (isMap(value)) return encodedMap(value)
+	if (isMap(value)) return { $map: Array.from(value, ([key, one]) => [encoded(key), encoded(one)]) }
 	const plain = objectWith(value as Entries, encoded)
 	return tagOf(value) === undefined ? plain : { $object: plain }
-}
-
-function encodedMap(map: ReadonlyMap<unknown, unknown>): unknown {
-	const fields = map.size < 2 ? null : fieldsOf(map.values())
-	if (fields === null) return { $map: Array.from(map, ([key, one]) => [encoded(key), encoded(one)]) }
-	const rows = Array.from(map, ([key, one]) => [encoded(key), ...fields.map((name) => encoded((one as Entries)[name]))])
-	const isShared = fields.map((_, at) => rows.every((row) => row[at + 1] === rows[0]?.[at + 1]))
-	const heads = fields.map((name, at) => (isShared[at] ? [name, rows[0]?.[at + 1]] : name))
-	return { $table: [heads, ...rows.map((row) => row.filter((_, at) => at === 0 || !isShared[at - 1]))] }
-}
-
-/** Null: these are not plain objects with the same fields. */
-function fieldsOf(values: Iterable<unknown>): readonly string[] | null {
-	let fields: readonly string[] | null = null
-	for (const one of values) {
-		if (typeof one !== 'object' || one === null || Object.getPrototypeOf(one) !== Object.prototype) return null
-		const own = Object.keys(one)
-		fields ??= own
-		if (own.length !== fields.length || own.some((name, at) => name !== fields?.[at])) return null
-	}
-	return fields
-}
-
-type Table = readonly [(string | [string, unknown])[], ...unknown[][]]
-
-function decodedTable([fields, ...rows]: Table): Map<unknown, unknown> {
-	const heads = fields.map((field) => (typeof field === 'string' ? field : ([field[0], decoded(field[1])] as const)))
-	const made = rows.map((row): [unknown, unknown] => {
-		const [key, ...values] = decodeItems(row)
-		let at = 0
-		return [key, Object.fromEntries(heads.map((field) => (typeof field === 'string' ? [field, values[at++]] : field)))]
-	})
-	return new Map(made)
 }
 
 /** The value that `encoded` was given; changes its argument in place. */
@@ -69,8 +34,6 @@ export function decoded(json: unknown): unknown {
 	switch (tagOf(json)) {
 		case '$map':
 			return new Map(decodeItems((json as { $map: [unknown, unknown][] }).$map) as [unknown, unknown][])
-		case '$table':
-			return decodedTable((json as { $table: Table }).$table)
 		case '$set':
 			return new Set(decodeItems((json as { $set: unknown[] }).$set))
 		case '$undefined':
