@@ -107,7 +107,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const cut = new AbortController()
 		const recorder = createRecorder(store, log)
 		const tally = { delivered: 0, failed: 0, held: 0 }
-		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally, onlyDueAtMs: null }
 		const working = new Set<Promise<void>>()
 		const stopListening = store.onPosted(wakeUp)
 		signal.addEventListener('abort', wakeUp, { once: true })
@@ -163,7 +163,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		// A delivery that fails now is due after this moment, so it is not tried twice.
 		const nowMs = clock()
 		const tally = { delivered: 0, failed: 0, held: 0 }
-		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally }
+		const context: RunContext = { stopping: signal, cut: cut.signal, recorder, tally, onlyDueAtMs: nowMs }
 		const stop = () => setTimeout(() => cut.abort(), graceMs).unref()
 		signal.addEventListener('abort', stop, { once: true })
 		try {

@@ -37,6 +37,8 @@ export interface RunContext {
 	readonly cut: AbortSignal
 	readonly recorder: Recorder
 	readonly tally: { delivered: number; failed: number; held: number }
+	/** Only what is due at this time is tried, and what a success frees is; null: whatever becomes due. */
+	readonly onlyDueAtMs: number | null
 }
 
 export interface QueueWorkerOptions {
@@ -288,7 +290,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		pass.asideFailures = 0
 		const later = freed.filter((id) => !pass.settled.has(id) && !members.some((one) => one.id === id))
 		if (later.length === 0) return 'continue'
-		await store.retry(later, nowMs)
+		await store.retry(later, pass.context.onlyDueAtMs ?? nowMs)
 		// They are sent before the rest of the queue.
 		return 'stop'
 	}
