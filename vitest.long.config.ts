@@ -5,6 +5,7 @@ import { apart, shared } from './vitest.config.js'
 /** They take minutes, and begin first: one that begins last would run alone. */
 const longest = [
 	'killGrid',
+	'scenarios',
 	'truth.dialects',
 	'canary.long',
 	'coldStart',

@@ -1,9 +1,10 @@
 // Loaded before the program (`node --import`): it is killed when it is about to do the n-th of its steps on disk (a
 // write, a truncation, an fsync, a rename, a link, a removal), n being KILL_AT. KILL_COUNT names a file that takes how
-// many steps were begun, where the program ended by itself.
+// many steps were begun, where the program ended by itself. With KILL_SENDS what it sends over sockets is a step, too.
 import fs, { writeFileSync } from 'node:fs'
 import fsPromises from 'node:fs/promises'
 import { syncBuiltinESMExports } from 'node:module'
+import net from 'node:net'
 
 const at = Number(process.env.KILL_AT)
 let begun = 0
@@ -26,6 +27,7 @@ for (const name of ['renameSync', 'linkSync', 'unlinkSync', 'rmSync', 'writeSync
 	// Not what the log writes to standard output.
 	if (name !== 'writeSync') counted(fs, name)
 }
+if (process.env.KILL_SENDS !== undefined) counted(net.Socket.prototype, '_writeGeneric')
 syncBuiltinESMExports()
 
 process.on('exit', () => writeFileSync(process.env.KILL_COUNT, String(begun)))

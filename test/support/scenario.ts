@@ -142,6 +142,12 @@ export function planScenario({ seed = 1, blocks = 70, hardfork = 'prague' }: Sce
 export async function playScenario({ watched, blocks }: Plan, hand: Hand): Promise<Scenario> {
 	if ((await hand.head()) !== 0n) throw new Error('the scenario needs a fresh chain')
 	await hand.rpc('anvil_setCoinbase', [coinbase])
+	const transactions = await playBlocks(blocks, hand)
+	return { watched, span: { from: 1n, to: await hand.head() }, transactions }
+}
+
+/** Mines the blocks of a plan; the ones before them must be on the chain. Throws as `playScenario`. */
+export async function playBlocks(blocks: Plan['blocks'], hand: Hand): Promise<ScenarioTx[]> {
 	const transactions: ScenarioTx[] = []
 	let block = 0n
 	for (const planned of blocks) {
@@ -168,7 +174,7 @@ export async function playScenario({ watched, blocks }: Plan, hand: Hand): Promi
 			transactions.push({ ...tx, hash: receipt.transactionHash, block, feeWei })
 		}
 	}
-	return { watched, span: { from: 1n, to: block }, transactions }
+	return transactions
 }
 
 function text(_key: string, value: unknown) {

@@ -1,5 +1,5 @@
-// Killed at each of its steps on disk, and at each message that reaches a receiver: the next start tells what is left,
-// under the ids that the chain gives it, and nothing else.
+// Killed at each of its steps on disk: the next start tells what is left, under the ids that the chain gives it, and
+// nothing else. Kills beside other faults: scenarios.sized.test.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,6 @@ import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { typed } from '../support/commandLine.js'
 import { startHookServer } from '../support/hookServer.js'
-import { sized, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import { other, siteOf, treasury, vault, watchlist } from './site.js'
 
@@ -83,7 +82,7 @@ async function expectAll({ site, hook, mail }: Awaited<ReturnType<typeof open>>)
 	for (const row of receivers) expect(row).toMatchObject({ pending: 0, dead: 0 })
 }
 
-testInFull('a start that is not killed takes fewer steps on disk than are tried', async () => {
+test('a start that is not killed takes fewer steps on disk than are tried', async () => {
 	const own = await open()
 	const { code, stderr } = await own.site.run(['once'], own.env(0))
 	expect([code, stderr]).toEqual([0, ''])
@@ -94,27 +93,9 @@ testInFull('a start that is not killed takes fewer steps on disk than are tried'
 
 const steps = Array.from({ length: mostSteps }, (_, at) => at + 1)
 
-// In short the beginning, the middle and the end, each of which kills.
-test.each(sized([26], steps))('killed at step %i on disk: each alert comes, under one id', async (step) => {
+test.each(steps)('killed at step %i on disk: each alert comes, under one id', async (step) => {
 	const own = await open()
 	const { code } = await own.site.run(['once'], own.env(step))
 	if (step <= leastSteps) expect(code).toBe(null)
 	await expectAll(own)
 })
-
-test.each(sized([2], [1, 2, 3, 4, 5]))(
-	'killed when message %i has reached a receiver: each alert comes, under one id',
-	async (nth) => {
-		const own = await open()
-		const running = own.site.start(['once'])
-		let came = 0
-		own.hook.answer = () => {
-			came += 1
-			if (came === nth) running.process.kill('SIGKILL')
-			return 204
-		}
-		const { code } = await running.ended
-		expect(code).toBe(null)
-		await expectAll(own)
-	},
-)
