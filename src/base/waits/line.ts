@@ -1,5 +1,5 @@
-import { setMaxListeners } from 'node:events'
 import { isPatient } from './patience.js'
+import { unlessAborted } from './wait.js'
 
 /** Callers wait in line, first come, first served; those with a patient signal let the others overtake them. */
 export interface Line {
@@ -23,67 +23,38 @@ export function createLine(now: () => number): Line {
 	/** Patient callers wait here for each other; only the first of them waits in the line. */
 	const patientLine = createQueue()
 	let urgent = 0
-	const own: Way = { place: 'front', holds: true, onLeave: () => void urgent-- }
 
-	/** One turn at the line. Null: the attempt waited, and its caller has left the line. */
-	async function turn<T>(
-		attempt: Attempt<T>,
-		signal: AbortSignal,
-		{ place, holds, onLeave = () => {} }: Way,
-	): Promise<{ readonly done: T } | null> {
-		const leave = await line.enter(signal, place).catch((error: unknown) => {
-			onLeave()
-			throw error
-		})
-		let made: ReturnType<Attempt<T>>
-		try {
-			for (made = attempt(); 'wait' in made && holds && made.isOwn !== true; made = attempt()) await made.wait()
-		} finally {
-			onLeave()
-			leave()
-		}
-		if ('done' in made) return made
-		await made.wait()
-		return null
-	}
-
-	async function passUrgently<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
+	/** Waits out of the line for a limit of the caller alone, and, while `holds` says no, for every limit. */
+	async function passLine<T>(attempt: Attempt<T>, signal: AbortSignal, holds: () => boolean, weight = 0): Promise<T> {
 		for (;;) {
-			urgent += 1
-			const made = await turn(attempt, signal, own)
-			if (made !== null) return made.done
+			const isHolding = holds()
+			let leave = () => {}
+			let made: ReturnType<Attempt<T>>
+			urgent += weight
+			try {
+				leave = await line.enter(signal, isHolding ? 'front' : 'back')
+				for (made = attempt(); 'wait' in made && isHolding && made.isOwn !== true; made = attempt()) await made.wait()
+			} finally {
+				urgent -= weight
+				leave()
+			}
+			if ('done' in made) return made.done
+			await made.wait()
 		}
 	}
 
 	async function passPatiently<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
 		const sinceMs = now()
-		const leavePatient = await patientLine.enter(signal, 'front')
-		try {
-			for (;;) {
-				const isLate = now() - sinceMs >= MOST_PATIENCE_MS
-				const made = await turn(attempt, signal, isLate ? late : patient)
-				if (made !== null) return made.done
-			}
-		} finally {
-			leavePatient()
-		}
+		const leave = await patientLine.enter(signal, 'front')
+		return await passLine(attempt, signal, () => now() - sinceMs >= MOST_PATIENCE_MS).finally(leave)
 	}
 
 	return {
-		pass: (attempt, signal) => (isPatient(signal) ? passPatiently : passUrgently)(attempt, signal),
+		pass: (attempt, signal) =>
+			isPatient(signal) ? passPatiently(attempt, signal) : passLine(attempt, signal, () => true, 1),
 		isBusy: () => urgent > 0,
 	}
 }
-
-/** Where a caller joins the line, and whether the callers behind it must wait while it waits. */
-interface Way {
-	readonly place: 'front' | 'back'
-	readonly holds: boolean
-	readonly onLeave?: () => void
-}
-
-const patient = { place: 'back', holds: false } as const
-const late = { place: 'front', holds: true } as const
 
 interface Queue {
 	/** Resolves when it is the caller's turn, to the function that ends it. `back`: after all that come to the front. */
@@ -94,9 +65,14 @@ function createQueue(): Queue {
 	let isTaken = false
 	const waiting = { front: new Set<() => void>(), back: new Set<() => void>() }
 	const leave = () => {
-		const [next] = waiting.front.size > 0 ? waiting.front : waiting.back
-		if (next === undefined) isTaken = false
-		else next()
+		const own = waiting.front.size > 0 ? waiting.front : waiting.back
+		const [next] = own
+		if (next === undefined) {
+			isTaken = false
+			return
+		}
+		own.delete(next)
+		next()
 	}
 	return {
 		async enter(signal, place) {
@@ -105,25 +81,19 @@ function createQueue(): Queue {
 				isTaken = true
 				return leave
 			}
-			// Every request under way listens to the same signal; a large number of listeners is no leak.
-			setMaxListeners(0, signal)
-			await new Promise<void>((resolve, reject) => {
-				const own = waiting[place]
-				const end = () => {
-					own.delete(turn)
-					signal.removeEventListener('abort', abort)
-				}
-				const turn = () => {
-					end()
-					resolve()
-				}
-				const abort = () => {
-					end()
-					reject(signal.reason)
-				}
-				own.add(turn)
-				signal.addEventListener('abort', abort, { once: true })
+			const own = waiting[place]
+			let turn = () => {}
+			const called = new Promise<void>((resolve) => {
+				turn = resolve
 			})
+			own.add(turn)
+			try {
+				await unlessAborted(called, signal)
+			} catch (error) {
+				// Called and aborted in one step: the turn goes to the next.
+				if (!own.delete(turn)) leave()
+				throw error
+			}
 			return leave
 		},
 	}

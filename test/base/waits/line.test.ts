@@ -98,3 +98,26 @@ test('error: a caller that gives up leaves its place', async () => {
 	free()
 	expect(await Promise.all([first, third])).toEqual([1, 3])
 })
+
+test('error: a caller that gives up in the step in which it is called lets the next pass', async () => {
+	const line: Line = createLine(() => 0)
+	const leaving = new AbortController()
+	let isFree = false
+	let free = () => {}
+	const held = new Promise<void>((resolve) => {
+		free = resolve
+	})
+	const giveUp = () => {
+		// The next caller is called when this attempt returns.
+		queueMicrotask(() => leaving.abort(new Error('gave up')))
+		return { done: 1 }
+	}
+	const first = line.pass(() => (isFree ? giveUp() : { wait: () => held }), urgent)
+	const second = line.pass(() => ({ done: 2 }), leaving.signal).catch(() => 'gave up')
+	const third = line.pass(() => ({ done: 3 }), urgent)
+	isFree = true
+	free()
+	expect([await first, await third]).toEqual([1, 3])
+	expect(await second).toBe('gave up')
+	expect(line.isBusy()).toBe(false)
+})
