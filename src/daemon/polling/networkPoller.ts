@@ -106,8 +106,8 @@ export function createNetworkPoller({
 		const error = thrown instanceof DeadlinePassed ? stopped(thrown) : thrown
 		const words = error instanceof Error ? error.message : String(error)
 		const failure = { news: newsOf(error, words), words: withRemedy(error, words), result: resultOf(error) }
-		if (failures.get(part)?.news !== failure.news)
-			log.error({ err: error }, `${part} failed: ${words}; ${hintOf(error)}`)
+		const said = `${FAILED[part]}: ${words}; ${hintOf(error)}`
+		if (failures.get(part)?.news !== failure.news) log.error({ err: error }, said)
 		failures.set(part, failure)
 		update({})
 		onFailure?.()
@@ -251,7 +251,10 @@ export function createNetworkPoller({
 	}
 }
 
-type Part = 'polling' | 'auditing'
+type Part = keyof typeof FAILED
+
+/** Whole, so that a look for the words of docs/operations.md finds them here. */
+const FAILED = { polling: 'polling failed', auditing: 'auditing failed' }
 
 interface Failure {
 	/** Identifies the failure; only another one is logged. */
