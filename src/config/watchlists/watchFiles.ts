@@ -22,6 +22,8 @@ export interface WatchFilesOptions {
 	readonly intervalMs?: number
 	/** How long the files must stay unchanged before a change counts. Default: 500. */
 	readonly settleMs?: number
+	/** Resolves after that time or when the signal aborts; never rejects. */
+	readonly sleep?: (ms: number, signal: AbortSignal) => Promise<void>
 	readonly signal: AbortSignal
 }
 
@@ -31,7 +33,7 @@ export interface WatchFilesOptions {
  * only when the stats have changed and are the same twice. Resolves when the signal aborts.
  */
 export async function watchFiles(options: WatchFilesOptions): Promise<void> {
-	const { onChange, intervalMs = 2_000, settleMs = 500, signal } = options
+	const { onChange, intervalMs = 2_000, settleMs = 500, sleep = pause, signal } = options
 	const paths = () => {
 		try {
 			return options.paths()
@@ -44,7 +46,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 	let present = options.revision?.() ?? (await revisionNow(paths(), signal)) ?? ''
 	let [before, reported, called] = [settled, present, '']
 	for (let waitMs = intervalMs; ; ) {
-		await pause(waitMs, signal)
+		await sleep(waitMs, signal)
 		if (signal.aborted) return
 		const stamp = await stampOf(paths())
 		const isSame = stamp === before

@@ -1,78 +1,95 @@
 import { createHash } from 'node:crypto'
-import { mkdirSync, renameSync, rmSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, renameSync, rmSync, statSync, symlinkSync, unlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { appendFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { revisionOf } from '../../../src/config/watchlists/revision.js'
 import { watchFiles } from '../../../src/config/watchlists/watchFiles.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
 import { temporaryFolder } from '../../support/folder.js'
 
-const intervalMs = 20
-const pieceMs = 20
-/** Long against the pauses between the pieces of a slow write, so that a busy machine does not tear them apart. */
-const slowSettleMs = 1_500
-
-let settleMs: number
+const intervalMs = 400
+const settleMs = 500
+/** Between two pieces of a slow write. */
+const pieceMs = 300
 
 let folder: string
 let file: string
 let changes: number
-let changed: () => void
 let stop: AbortController
 let watching: Promise<void>
 
-let looks: number
+/** The clock is the test's own: it moves while the watcher sleeps. */
+let nowMs: number
+let sleeper: { readonly untilMs: number; readonly wake: () => void } | null
+
+/** Resolves once the watcher has done what it had to do by now. */
+async function asleep(): Promise<NonNullable<typeof sleeper>> {
+	while (sleeper === null) await turn()
+	return sleeper
+}
+
+async function pass(ms: number): Promise<void> {
+	const untilMs = nowMs + ms
+	for (let next = await asleep(); next.untilMs <= untilMs; next = await asleep()) {
+		nowMs = next.untilMs
+		sleeper = null
+		next.wake()
+	}
+	nowMs = untilMs
+}
 
 /** Starts watching and waits until the first look has been taken. */
 async function watch(paths: () => readonly string[], revision?: () => string): Promise<void> {
-	looks = 0
-	let looked: () => void = () => {}
-	const ready = new Promise<void>((resolve) => {
-		looked = resolve
-	})
 	watching = watchFiles({
-		paths: () => {
-			looks += 1
-			// Two asks make up the first look; the third begins the second.
-			if (looks > 2) looked()
-			return paths()
-		},
+		paths,
 		onChange: () => {
 			changes += 1
-			changed()
 		},
 		...(revision === undefined ? {} : { revision }),
 		intervalMs,
 		settleMs,
+		sleep: (ms, signal) =>
+			new Promise((wake) => {
+				sleeper = { untilMs: nowMs + ms, wake }
+				signal.addEventListener('abort', () => wake(), { once: true })
+			}),
 		signal: stop.signal,
 	})
-	await ready
+	await asleep()
+	await newStamp()
 }
 
-/** Long enough, by the clock and by its looks, for whatever is still to be told. */
-async function stillness(): Promise<void> {
-	await pause(2 * settleMs)
-	for (const enough = looks + 4; looks < enough; ) await pause(intervalMs)
+/** Until a write gets another time than the last: the clock of a file system moves by milliseconds. */
+async function newStamp(): Promise<void> {
+	const probe = join(temporaryFolder(), 'probe')
+	writeFileSync(probe, '')
+	const stamp = () => statSync(probe, { bigint: true }).mtimeNs
+	for (const began = stamp(); stamp() === began; await turn()) writeFileSync(probe, 'again')
 }
 
-const nextChange = () =>
-	new Promise<void>((resolve) => {
-		changed = resolve
-	})
+/** Long enough for whatever is still to be told. */
+const stillness = () => pass(4 * intervalMs)
+
+/** Until so many changes are told in all; most of them are told after two looks and a rest. */
+async function told(count: number): Promise<void> {
+	for (let looks = 0; changes < count && looks < 20; looks++) await pass(settleMs)
+	expect(changes).toBe(count)
+	await newStamp()
+}
 
 /** Of the one file, with this content. */
 const revision = (content: string) =>
 	revisionOf([{ path: file, digest: createHash('sha256').update(content).digest('hex') }])
 
 beforeEach(() => {
-	settleMs = 60
+	nowMs = 0
+	sleeper = null
 	folder = temporaryFolder()
 	file = join(folder, 'a.yaml')
 	writeFileSync(file, 'old: content\n')
 	changes = 0
-	changed = () => {}
 	stop = new AbortController()
 })
 
@@ -104,32 +121,26 @@ describe('watchFiles', () => {
 			const handle = await open(file, 'w')
 			for (const piece of ['new', ': ', 'con', 'tent', '\n']) {
 				await handle.write(piece)
-				await pause(pieceMs)
+				await pass(pieceMs)
 			}
 			await handle.close()
 		},
 	}
 
-	test.each(Object.entries(waysToSave))('sees a file saved %s, once', async (way, save) => {
-		if (way.includes('slowly')) settleMs = slowSettleMs
+	test.each(Object.entries(waysToSave))('sees a file saved %s, once', async (_way, save) => {
 		await watch(() => [file])
-		const change = nextChange()
 		await save()
-		await change
+		await told(1)
 		await stillness()
 		expect(changes).toBe(1)
 	})
 
-	test.each(Object.entries(waysToSave))('sees the second save too: %s', async (way, save) => {
-		if (way.includes('slowly')) settleMs = slowSettleMs
+	test.each(Object.entries(waysToSave))('sees the second save too: %s', async (_way, save) => {
 		await watch(folderPaths)
-		const first = nextChange()
 		writeFileSync(file, 'first: edit\n')
-		await first
-		const second = nextChange()
+		await told(1)
 		await save()
-		await second
-		expect(changes).toBe(2)
+		await told(2)
 	})
 
 	test('sees a symlink swapped as Kubernetes does it', async () => {
@@ -144,47 +155,36 @@ describe('watchFiles', () => {
 		symlinkSync('v1', join(folder, '..data'))
 		symlinkSync(join('..data', 'a.yaml'), file)
 		await watch(folderPaths)
-		const change = nextChange()
 		symlinkSync('v2', join(folder, '..data_tmp'))
 		renameSync(join(folder, '..data_tmp'), join(folder, '..data'))
-		await change
-		expect(changes).toBe(1)
+		await told(1)
 	})
 
 	test('sees files appear and disappear in the folder', async () => {
 		await watch(folderPaths)
-		const appeared = nextChange()
 		writeFileSync(join(folder, 'b.yml'), 'more: content\n')
-		await appeared
-		const disappeared = nextChange()
+		await told(1)
 		rmSync(file)
-		await disappeared
-		expect(changes).toBe(2)
+		await told(2)
 	})
 
 	test('sees the folder go and come back', async () => {
 		await watch(folderPaths)
-		const gone = nextChange()
 		rmSync(folder, { recursive: true })
-		await gone
-		const back = nextChange()
+		await told(1)
 		mkdirSync(folder)
 		writeFileSync(file, 'new: content\n')
-		await back
-		expect(changes).toBe(2)
+		await told(2)
 	})
 
 	test('behavior: a write that continues is waited for', async () => {
-		settleMs = slowSettleMs
 		await watch(() => [file])
-		const change = nextChange()
 		for (let line = 0; line < 20; line++) {
 			await appendFile(file, `line: ${line}\n`)
-			await pause(pieceMs)
+			await pass(pieceMs)
 			expect(changes).toBe(0)
 		}
-		await change
-		expect(changes).toBe(1)
+		await told(1)
 	})
 
 	test('behavior: touched, or written with the same content, is no change', async () => {
@@ -194,19 +194,16 @@ describe('watchFiles', () => {
 		writeFileSync(file, 'old: content\n')
 		await stillness()
 		expect(changes).toBe(0)
-		const change = nextChange()
 		writeFileSync(file, 'new: content\n')
-		await change
-		expect(changes).toBe(1)
+		await told(1)
 	})
 
 	test('behavior: an edit between reading and watching is seen by the revision read', async () => {
-		const change = nextChange()
 		await watch(
 			() => [file],
 			() => 'revision of what was read before',
 		)
-		await change
+		await told(1)
 		await stillness()
 		expect(changes).toBe(1)
 	})
@@ -217,17 +214,14 @@ describe('watchFiles', () => {
 			() => [file],
 			() => read,
 		)
-		const change = nextChange()
 		writeFileSync(file, 'other: content\n')
-		await change
+		await told(1)
 		// The caller has read the other content by now, but has not yet ended; meanwhile it is taken back.
 		writeFileSync(file, 'old: content\n')
 		await stillness()
 		expect(changes).toBe(1)
-		const again = nextChange()
 		read = await revision('other: content\n')
-		await again
-		expect(changes).toBe(2)
+		await told(2)
 	})
 
 	test('behavior: a file already read is no change; a refused file is reported once it is corrected', async () => {
@@ -240,10 +234,8 @@ describe('watchFiles', () => {
 		writeFileSync(file, 'wrong: content\n')
 		await stillness()
 		expect(changes).toBe(0)
-		const change = nextChange()
 		writeFileSync(file, 'old: content\n')
-		await change
-		expect(changes).toBe(1)
+		await told(1)
 	})
 
 	test('behavior: a signal ends it at once', async () => {
@@ -251,7 +243,6 @@ describe('watchFiles', () => {
 		stop.abort()
 		await watching
 		writeFileSync(file, 'new: content\n')
-		await pause(2 * settleMs)
 		expect(changes).toBe(0)
 	})
 })
