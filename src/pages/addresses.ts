@@ -39,3 +39,7 @@ export function explorerLink(url: string | undefined, words = 'explorer'): Html 
 	if (url === undefined || !/^https?:\/\//.test(url)) return null
 	return html` <a class="quiet" href="${url}" rel="noopener noreferrer">${words}</a>`
 }
+
+export function isAddress(text: string): text is Address {
+	return /^0x[\da-f]{40}$/i.test(text)
+}

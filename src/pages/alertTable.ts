@@ -3,10 +3,10 @@
 import { counted } from '../base/text/counted.js'
 import { recordOf } from '../kinds/all.js'
 import type { AlertData, Message } from '../model/alert.js'
-import { explorerLink, party, watchLink, wholeAddress } from './addresses.js'
+import { explorerLink, isAddress, party, watchLink, wholeAddress } from './addresses.js'
 import { ago, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { factList, mark, table } from './look/layout.js'
+import { type Column, factList, mark, table } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { type AlertRow, gravityOf, type PublicDelivery } from './rows.js'
 
@@ -16,20 +16,15 @@ const MOST_MARKS = 3
 /** `isShort`: without deliveries and details. */
 export function alertTable(rows: readonly AlertRow[], facts: PageFacts, { isShort = false } = {}): Html {
 	const nowMs = facts.clock()
-	return table(
-		'Alerts',
-		['When', 'What', 'Kind', ...(isShort ? [] : ['Sent'])],
-		rows.map((row) => ({
-			cells: [
-				ago(Date.parse(row.toldAt), nowMs),
-				sentence(row.says, row.alerts.map(watchOf)[0], facts),
-				html`<span class="quiet">${row.type.replace('alert.', '')}</span>`,
-				...(isShort ? [] : [marksOf(row.deliveries)]),
-			],
-			...(!isShort && { more: detailsOf(row, facts) }),
-			isAlarm: facts.isAlarming(row.says),
-		})),
-	)
+	const columns: readonly Column<AlertRow>[] = [
+		['When', ({ toldAt }) => ago(toldAt, nowMs)],
+		['What', ({ says, alerts }) => sentence(says, alerts.map(watchOf)[0], facts)],
+		['Kind', ({ type }) => html`<span class="quiet">${type.replace('alert.', '')}</span>`],
+	]
+	const isAlarm = ({ says }: AlertRow) => facts.isAlarming(says)
+	if (isShort) return table('Alerts', rows, columns, { isAlarm })
+	const sent: Column<AlertRow> = ['Sent', ({ deliveries }) => marksOf(deliveries)]
+	return table('Alerts', rows, [...columns, sent], { isAlarm, more: (row) => detailsOf(row, facts) })
 }
 
 /** Whether a message reports an amount that moved between two parties. */
@@ -90,48 +85,30 @@ ${data === undefined ? null : alertFacts(data, facts)}
 <p class="quiet">Id <code>${id}</code></p>`
 }
 
-/** Shows the fields that the alert has, whatever its kind. Addresses and amounts are shown in full, to be copied. */
+/** The facts that a mail has too; a link follows where a value has one. */
 function alertFacts(data: AlertData, facts: PageFacts): Html {
-	const { from, to, value, asset, valueWei, token, lookalike, watch, links, txHash, blockNumber, blockTimestamp } = data
-	const parties = hasParties(data)
-	const side = (address: string, link: string | undefined) =>
-		html`${party(facts, data.network, address)}${explorerLink(link)}`
+	const { network, watch, links, blockNumber, blockTimestamp, late, lateReason = 'yes' } = data
 	const lists = [watch.watchlist, ...watch.tags].join(', ')
 	return factList([
-		['Watch', html`${watchLink(data.network, watch)} ${wholeAddress(watch.address)} (${lists})`],
-		['Kind', `${data.kind}${data.direction === undefined ? '' : `, ${data.direction}`}`],
-		['From', from == null || !parties ? null : side(from, links?.from)],
-		['To', to == null || !parties ? null : side(to, links?.to)],
-		['Imitates', lookalike === undefined ? null : html`${lookalike.label ?? ''} ${wholeAddress(lookalike.of)}`],
-		[
-			'Called like',
-			token?.imitates === undefined ? null : `${token.imitates.symbol}, ${token.imitates.address ?? 'the coin'}`,
-		],
-		[
-			'Amount',
-			value == null ? null : html`<code>${value}</code> ${token?.known === false ? 'of an unknown token' : asset}`,
-		],
-		['Raw amount', token === undefined ? null : html`<code>${token.amountRaw}</code>`],
-		['Token', token === undefined ? null : tokenInWords(token)],
-		['In wei', valueWei === undefined ? null : html`<code>${valueWei}</code>`],
-		['Transaction', txHash === undefined ? null : html`<code>${txHash}</code>${explorerLink(links?.tx)}`],
-		['Block', html`${blockNumber}, ${time(Date.parse(blockTimestamp))}${explorerLink(links?.block)}`],
-		['Late', data.late ? (data.lateReason ?? 'yes') : null],
+		['Watch', html`${watchLink(network, watch)} ${wholeAddress(watch.address)} (${lists})`],
+		...recordOf(data.kind)
+			.facts(data)
+			.map(({ name, value, link }): [string, Html] => [
+				name,
+				html`${isAddress(value) ? party(facts, network, value) : value}${explorerLink(link)}`,
+			]),
+		['Block', html`${blockNumber}, ${time(blockTimestamp)}${explorerLink(links?.block)}`],
+		['Late', late ? lateReason : null],
 	])
-}
-
-function tokenInWords({ symbol, address, standard, known, tokenId }: NonNullable<AlertData['token']>): Html {
-	const standing = known ? standard : `${standard}, UNKNOWN: not named in the settings`
-	return html`${symbol ?? ''}${tokenId === null ? '' : ` #${tokenId}`} ${wholeAddress(address)} (${standing})`
 }
 
 export function deliveryInWords(one: PublicDelivery): Html {
 	const to = one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`
-	const ended = one.endedAt === null ? null : html` ${time(Date.parse(one.endedAt))}`
+	const ended = one.endedAt === null ? null : html` ${time(one.endedAt)}`
 	const many = `, ${counted(one.attempts, 'attempt')}`
 	const tries = one.attempts > 1 || one.result !== 'delivered' ? many : ''
 	return html`${mark(one.result, gravityOf(one.result))} ${to}${tries}${ended}${
-		one.nextAttemptAt === null ? null : html`, next ${time(Date.parse(one.nextAttemptAt))}`
+		one.nextAttemptAt === null ? null : html`, next ${time(one.nextAttemptAt)}`
 	}${one.lastError === null ? null : html`; last failure: ${one.lastError}`}${
 		one.answer === null ? null : html`; ${one.answer}`
 	}`

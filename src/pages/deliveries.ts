@@ -6,7 +6,7 @@ import { deliveryInWords, isMovement, itemOf, sentence, watchOf } from './alertT
 import { gather, queryOf } from './collectDeliveries.js'
 import { ago } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { filters, mark, pager, table, whole } from './look/layout.js'
+import { type Column, filters, mark, pager, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 import { gravityOf, holesIn, holesOf, publicOf } from './rows.js'
 
@@ -57,32 +57,27 @@ ${pager('/deliveries', params, found.next, found.cut ? 'Look further back' : 'Ol
 /** One line each; its ids and what the receiver answered are folded below it. */
 function deliveryTable(rows: readonly Row[], facts: PageFacts): Html {
 	const nowMs = facts.clock()
-	const isUnsent = rows.some((row) => failureOf(row) !== null)
-	const columns = ['When', 'Receiver', 'What', 'State', { name: 'Tries', isNumber: true }, 'Next try']
-	return table(
-		'Deliveries',
-		[...columns, ...(isUnsent ? ['Last failure'] : [])],
-		rows.map((row) => ({
-			cells: [
-				ago(Date.parse(row.toldAt), nowMs),
-				whole(row.receiver),
-				sentence(row.says, row.watches[0], facts),
-				mark(row.result, gravityOf(row.result)),
-				String(row.attempts),
-				nextTry(row.nextAttemptAt, nowMs),
-				...(isUnsent ? [failureOf(row)] : []),
-			],
-			more: html`<p>${deliveryInWords(row)}</p><p>${row.watches.map(
+	const columns: readonly Column<Row>[] = [
+		['When', ({ toldAt }) => ago(toldAt, nowMs)],
+		['Receiver', ({ receiver }) => whole(receiver)],
+		['What', ({ says, watches: [watch] }) => sentence(says, watch, facts)],
+		['State', ({ result }) => mark(result, gravityOf(result))],
+		['Tries', ({ attempts }) => String(attempts), 'number'],
+		['Next try', ({ nextAttemptAt }) => nextTry(nextAttemptAt, nowMs)],
+	]
+	const failure: Column<Row> = ['Last failure', failureOf]
+	return table('Deliveries', rows, rows.some(failureOf) ? [...columns, failure] : columns, {
+		more: (row) =>
+			html`<p>${deliveryInWords(row)}</p><p>${row.watches.map(
 				({ network, ...watch }) => html`${watchLink(network, watch)} ${wholeAddress(watch.address)} `,
 			)}</p><p class="quiet">Delivery <code>${row.deliveryId}</code> of <code>${row.id}</code></p>`,
-		})),
-	)
+	})
 }
 
 /** One that is due waits for its turn only. */
 function nextTry(at: string | null, nowMs: number): Html | string | null {
 	if (at === null) return null
-	return Date.parse(at) <= nowMs ? 'now' : ago(Date.parse(at), nowMs)
+	return Date.parse(at) <= nowMs ? 'now' : ago(at, nowMs)
 }
 
 /** Why it has not arrived yet; null: it has, or nothing failed. */

@@ -105,7 +105,7 @@ function unproved(networks: Overview['networks']): Html {
 
 function headInWords({ head, headUnknownSince }: Overview['networks'][number]) {
 	if (head !== null) return grouped(head)
-	return headUnknownSince === null ? 'not known' : html`unknown since ${time(Date.parse(headUnknownSince))}`
+	return headUnknownSince === null ? 'not known' : html`unknown since ${time(headUnknownSince)}`
 }
 
 export function overviewBody(found: Overview, facts: PageFacts): Html {
@@ -119,78 +119,77 @@ ${alertTable(
 	{ isShort: true },
 )}<p><a href="/alerts">All alerts</a></p></section>
 <section id="networks" aria-labelledby="h-networks"><h2 id="h-networks">Networks</h2>
-${table(
-	'Networks',
+${table('Networks', networks, [
+	['Network', ({ network, chainId }) => html`${whole(network)} <small>chain ${chainId}</small>`],
+	['State', ({ ok }) => (ok ? mark('watched', 'well') : mark('not watched', 'ill'))],
+	['Head', headInWords, 'number'],
+	['Scanned to', ({ checkpoint }) => (checkpoint === null ? 'not yet' : grouped(checkpoint)), 'number'],
 	[
-		...['Network', 'State'],
-		...['Head', 'Scanned to', 'Behind'].map((name) => ({ name, isNumber: true })),
-		...['Last poll', 'Books', 'Endpoint'],
-		{ name: 'Watches', isNumber: true },
+		'Behind',
+		({ lagBlocks }) => (lagBlocks === null ? 'not known' : whole(amount(counted(lagBlocks, 'block')))),
+		'number',
 	],
-	networks.map((one) => ({
-		cells: [
-			html`${whole(one.network)} <small>chain ${one.chainId}</small>`,
-			one.ok ? mark('watched', 'well') : mark('not watched', 'ill'),
-			headInWords(one),
-			one.checkpoint === null ? 'not yet' : grouped(one.checkpoint),
-			one.lagBlocks === null
-				? 'not known'
-				: html`<span class="whole">${amount(counted(one.lagBlocks, 'block'))}</span>`,
-			ago(one.lastPollAt === null ? null : Date.parse(one.lastPollAt), nowMs),
-			booksInWords(one.books ?? undefined).replace(/\d{5,}/g, grouped),
-			html`${whole(one.endpoint ?? one.endpoints[0] ?? '', 32)}${one.endpoint === null ? ' (not asked yet)' : null}
-<small>${one.source ?? 'source not chosen yet'}</small>`,
-			html`<a href="/watches?network=${encodeURIComponent(one.network)}">${grouped(one.watches)}</a>`,
-		],
-	})),
-)}${unproved(networks)}</section>
+	['Last poll', ({ lastPollAt }) => ago(lastPollAt, nowMs)],
+	['Books', ({ books }) => booksInWords(books ?? undefined).replace(/\d{5,}/g, grouped)],
+	[
+		'Endpoint',
+		({ endpoint, endpoints, source }) => html`${whole(endpoint ?? endpoints[0] ?? '', 32)}${
+			endpoint === null && ' (not asked yet)'
+		}
+<small>${source ?? 'source not chosen yet'}</small>`,
+	],
+	[
+		'Watches',
+		({ network, watches }) => html`<a href="/watches?network=${encodeURIComponent(network)}">${grouped(watches)}</a>`,
+		'number',
+	],
+])}${unproved(networks)}</section>
 <section id="receivers" aria-labelledby="h-receivers"><h2 id="h-receivers">Receivers</h2>
-${table(
-	'Receivers',
+${table('Receivers', receivers, [
 	[
 		'Receiver',
-		...['Pending', 'Held', 'Parked', 'Dead', 'Delivered'].map((name) => ({ name, isNumber: true })),
-		...['Last delivered', 'Last answer', 'Fallback'],
+		({ receiver, type, place }) =>
+			html`${whole(receiver)} <small>${type === null ? '' : `${type}, `}${whole(place, 32)}</small>`,
 	],
-	receivers.map((one) => ({
-		cells: [
-			html`${whole(one.receiver)} <small>${one.type === null ? '' : `${one.type}, `}${whole(one.place, 32)}</small>`,
-			html`${one.failedAttempts ? mark('retrying', 'waits') : null} ${
-				one.aside ? mark(`fails at ${one.aside} alone`, 'ill') : null
-			} ${count(one.pending, 'pending', one.receiver)}`,
-			count(one.held, 'held', one.receiver),
-			html`${one.parked ? mark('refuses everything', 'ill') : null} ${count(one.parked, 'parked', one.receiver)}`,
-			html`${one.dead ? mark('given up', 'ill') : null} ${count(one.dead, 'dead', one.receiver)}`,
-			one.delivered === null ? 'not known' : grouped(one.delivered),
-			ago(one.lastDeliveredAt === null ? null : Date.parse(one.lastDeliveredAt), nowMs),
-			one.lastAnswer === null
+	[
+		'Pending',
+		({ receiver, pending, failedAttempts, aside }) =>
+			html`${failedAttempts ? mark('retrying', 'waits') : null} ${
+				aside ? mark(`fails at ${aside} alone`, 'ill') : null
+			} ${count(pending, 'pending', receiver)}`,
+		'number',
+	],
+	['Held', ({ receiver, held }) => count(held, 'held', receiver), 'number'],
+	['Parked', ({ receiver, parked }) => count(parked, 'parked', receiver, 'refuses everything'), 'number'],
+	['Dead', ({ receiver, dead }) => count(dead, 'dead', receiver, 'given up'), 'number'],
+	['Delivered', ({ delivered }) => (delivered === null ? 'not known' : grouped(delivered)), 'number'],
+	['Last delivered', ({ lastDeliveredAt }) => ago(lastDeliveredAt, nowMs)],
+	[
+		'Last answer',
+		({ lastAnswer }) =>
+			lastAnswer === null
 				? 'none since the start'
-				: html`${one.lastAnswer.words} <small>${ago(Date.parse(one.lastAnswer.at ?? ''), nowMs)}</small>`,
-			whole(one.fallback ?? 'none'),
-		],
-	})),
-)}</section>
+				: html`${lastAnswer.words} <small>${ago(lastAnswer.at, nowMs)}</small>`,
+	],
+	['Fallback', ({ fallback }) => whole(fallback ?? 'none')],
+])}</section>
 <section id="config" aria-labelledby="h-config"><h2 id="h-config">Configuration</h2>
-<p><code>${config.file}</code>, read ${ago(Date.parse(config.loadedAt ?? ''), nowMs)}${
+<p><code>${config.file}</code>, read ${ago(config.loadedAt, nowMs)}${
 		config.refused
 			? html`. ${mark('refused', 'ill')} The watchlists as edited are wrong; these are the last good ones`
 			: null
 	}.${changedLine(config.changed)}</p></section>`
 }
 
-/** The number of deliveries with a status, as a link to them. */
-function count(number: number | null, status: string, name: string): Html | string {
+/** The number of deliveries with a status, as a link to them, after what it means where there are any. */
+function count(number: number | null, status: string, name: string, means?: string): Html | string {
 	if (number === null || number === 0) return String(number ?? 'not known')
-	return html`<a href="/deliveries?status=${status}&amp;receiver=${encodeURIComponent(name)}">${grouped(number)}</a>`
+	const query = `status=${status}&receiver=${encodeURIComponent(name)}`
+	return html`${means && mark(means, 'ill')} <a href="/deliveries?${query}">${grouped(number)}</a>`
 }
 
-/** The watches that the last reload added and removed. */
+/** How many watches the last reload added and removed. */
 function changedLine(changed: Overview['config']['changed']) {
 	if (changed === undefined || changed.added + changed.removed === 0) return null
-	const { added, removed, addedWatches, removedWatches } = changed
-	const line = (word: string, count: number, named: readonly string[]) => {
-		const rest = count > named.length ? ` and ${count - named.length} more` : ''
-		return count === 0 ? null : html` ${word}: ${named.join(', ')}${rest}.`
-	}
-	return html`${line('Added by the last reload', added, addedWatches)}${line('Removed', removed, removedWatches)}`
+	return ` The last reload added ${counted(changed.added, 'watch', 'watches')} and removed ${changed.removed}.`
 }

@@ -29,7 +29,7 @@ export function holesIn(holes: ReturnType<typeof holesOf>): readonly Html[] {
 	return holes.map(({ rows, from, to }) => {
 		const many = amount(counted(rows, 'row'))
 		return html`<p class="hole">${mark('hole', 'ill')} ${many} of the history could not be written,
-from ${time(Date.parse(from))} to ${time(Date.parse(to))}. The messages themselves were sent.</p>`
+from ${time(from)} to ${time(to)}. The messages themselves were sent.</p>`
 	})
 }
 

@@ -4,7 +4,7 @@ import { controllersOf, type Ruling } from '../core/control/controllersOf.js'
 import { changesInWords } from '../kinds/controlText.js'
 import type { Contract } from '../model/contract.js'
 import type { Address } from '../model/glossary.js'
-import { party } from './addresses.js'
+import { isAddress, party } from './addresses.js'
 import { grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import type { PageFacts } from './pageData.js'
@@ -39,8 +39,4 @@ export function rulersSection({ readAt, rulings }: Rulers, own: string, network:
 function evidenceOf({ shownBy, slot, place }: Pick<Ruling, 'shownBy' | 'slot' | 'place'>): string {
 	if (shownBy === 'list') return 'its list in storage'
 	return slot === null ? place : `slot ${slot.slice(0, 10)}…${slot.slice(-4)}`
-}
-
-function isAddress(text: string): text is Address {
-	return /^0x[\da-f]{40}$/i.test(text)
 }

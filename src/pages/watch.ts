@@ -10,13 +10,13 @@ import { alerts } from './alerts.js'
 import { alertTable } from './alertTable.js'
 import { kindsInWords } from './chosenKinds.js'
 import { chart } from './look/chart.js'
-import { amount, grouped } from './look/figures.js'
+import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { factList, pager } from './look/layout.js'
 import type { NetworkFacts, PageFacts } from './pageData.js'
 import { type AlertRow, holesIn } from './rows.js'
 import { rulersOf, rulersSection } from './rulers.js'
-import { lastEvent, watchRows } from './watches.js'
+import { watchRows } from './watches.js'
 
 const days = 30
 const dayMs = 86_400_000
@@ -111,7 +111,7 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 				? 'not known: its book is not closed yet'
 				: html`<b>${amount(book.balance)} ${book.asset}</b> at block ${grouped(book.closedTo)}`,
 		],
-		['Last event', first === undefined ? null : lastEvent(first, nowMs) || 'none lately'],
+		['Last event', first?.lastEvent ? ago(first.lastEvent.at, nowMs) : 'none lately'],
 	]
 	const names = new Set(receivers.map(({ name }) => name))
 	return html`<section id="about" class="about" aria-label="About this watch">

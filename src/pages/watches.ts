@@ -8,7 +8,7 @@ import { watchLink, wholeAddress } from './addresses.js'
 import { kindsInWords } from './chosenKinds.js'
 import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { filters, pager, table, whole } from './look/layout.js'
+import { type Column, filters, pager, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 
 const watchesAPage = 100
@@ -106,41 +106,30 @@ export function watchesBody(
 	params: URLSearchParams,
 ): Html {
 	const nowMs = facts.clock()
-	const hasNetworks = facts.networks.length > 1
 	return html`${filters('/watches', params, [
 		{ name: 'q', label: 'Address, label, tag, watchlist' },
 		{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
 	])}
 <section id="list" aria-label="Watches">
 <p class="quiet">${grouped(found.length)} shown, of ${grouped(of)} in all.</p>
-${table(
-	'Watches',
-	[
-		...['Watch', 'Address'],
-		...(hasNetworks ? ['Network'] : []),
-		{ name: 'Balance', isNumber: true },
-		...['Last event', 'Alerts', 'Receivers', 'Watchlist, tags'],
-	],
-	found.map((watch) => ({
-		cells: [
-			watchLink(watch.network, watch),
-			wholeAddress(watch.address),
-			...(hasNetworks ? [whole(watch.network)] : []),
-			watch.book === null
-				? html`<span class="quiet">not closed</span>`
-				: html`<span title="at block ${grouped(watch.book.closedTo)}">${amount(watch.book.balance)} ${
-						watch.book.asset
-					}</span>`,
-			lastEvent(watch, nowMs),
-			kindsInWords(watch),
-			watch.receivers.join(', '),
-			html`${watch.watchlist} <span class="quiet">${watch.tags.join(', ')}</span>`,
-		],
-	})),
-)}
+${table('Watches', found, [
+	['Watch', (watch) => watchLink(watch.network, watch)],
+	['Address', ({ address }) => wholeAddress(address)],
+	...networkColumn(facts),
+	['Balance', balanceOf, 'number'],
+	['Last event', ({ lastEvent: event }) => event && ago(event.at, nowMs)],
+	['Alerts', kindsInWords],
+	['Receivers', ({ receivers }) => receivers.join(', ')],
+	['Watchlist, tags', ({ watchlist, tags }) => html`${watchlist} <span class="quiet">${tags.join(', ')}</span>`],
+])}
 ${pager('/watches', params, next, 'More')}</section>`
 }
 
-export function lastEvent({ lastEvent: event }: WatchRow, nowMs: number): Html | string {
-	return event === null ? '' : ago(Date.parse(event.at), nowMs)
+function networkColumn({ networks }: PageFacts): readonly Column<WatchRow>[] {
+	return networks.length > 1 ? [['Network', ({ network }) => whole(network)]] : []
+}
+
+function balanceOf({ book }: WatchRow): Html {
+	if (book === null) return html`<span class="quiet">not closed</span>`
+	return html`<span title="at block ${grouped(book.closedTo)}">${amount(book.balance)} ${book.asset}</span>`
 }

@@ -13,17 +13,21 @@ export function amount(text: string): string {
 	return text.replace(/^\d+/, grouped)
 }
 
+/** Milliseconds since 1970 or ISO 8601; null: it has not happened yet. */
+type Moment = number | string | null
+
 /** An exact time in UTC. */
-export function time(ms: number | null, none = 'never'): Html {
-	if (ms === null) return html`${none}`
-	const iso = utc(ms)
+export function time(at: Moment): Html {
+	if (at === null) return html`never`
+	const iso = utc(new Date(at).getTime())
 	const [day = '', clock = ''] = iso.replace('Z', '').split('T')
 	return html`<time datetime="${iso}"><span>${day}</span> <span>${clock} UTC</span></time>`
 }
 
 /** A time relative to `nowMs`; its title is the exact time. */
-export function ago(ms: number | null, nowMs: number, none = 'never'): Html {
-	if (ms === null) return html`${none}`
+export function ago(at: Moment, nowMs: number): Html {
+	if (at === null) return html`never`
+	const ms = new Date(at).getTime()
 	const iso = utc(ms)
 	const exact = iso.replace('T', ' ').replace('Z', ' UTC')
 	return html`<time class="ago" datetime="${iso}" title="${exact}">${relative(nowMs - ms)}</time>`

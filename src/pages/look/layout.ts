@@ -114,37 +114,36 @@ export function filters(path: string, params: URLSearchParams, fields: readonly 
 	}</form>`
 }
 
-export interface Column {
-	readonly name: string
-	/** Aligned at the right. */
-	readonly isNumber?: boolean
-}
+export type Cell = Html | string | null
 
-type Cell = Html | string | null
+/** The name of a column, what it shows of a row, and whether that is a number, aligned at the right. */
+export type Column<Row> = readonly [name: string, cell: (row: Row) => Cell, isNumber?: 'number']
 
-export interface Row {
-	readonly cells: readonly Cell[]
-	/** What opens below the row, by its first cell. */
-	readonly more?: Html
-	/** Highlighted. */
-	readonly isAlarm?: boolean
+export interface RowOptions<Row> {
+	/** What opens below a row, by its first cell. */
+	readonly more?: (row: Row) => Html
+	/** Whether a row is highlighted. */
+	readonly isAlarm?: (row: Row) => boolean
 }
 
 /** A table, which narrow screens show as cards. Its class is its caption. */
-export function table(caption: string, columns: readonly (Column | string)[], rows: readonly Row[]): Html {
+export function table<Row>(
+	caption: string,
+	rows: readonly Row[],
+	columns: readonly Column<Row>[],
+	{ more, isAlarm }: RowOptions<Row> = {},
+): Html {
 	if (rows.length === 0) return html`<p class="none">${caption}: none</p>`
-	const all = columns.map((column): Column => (typeof column === 'string' ? { name: column } : column))
-	const right = (isNumber?: boolean) => (isNumber === true ? html` class="number"` : null)
-	return html`<table class="${caption.toLowerCase()}"><caption>${caption}</caption><thead><tr>${all.map(
-		({ name, isNumber }) => html`<th scope="col"${right(isNumber)}>${name}</th>`,
-	)}</tr></thead><tbody>${rows.map(({ cells: [first = null, ...rest], more, isAlarm }) => {
-		const opener = html`<details><summary>${first}<span class="hidden">: details</span></summary></details>`
-		return html`<tr${isAlarm === true ? html` class="loud"` : null}><th scope="row">${
-			more === undefined ? first : opener
-		}</th>${rest.map((cell, at) => {
-			const { name = '', isNumber } = all[at + 1] ?? {}
-			return html`<td${right(isNumber)} data-name="${name}">${cell}</td>`
-		})}</tr>${more === undefined ? null : html`<tr class="more"><td colspan="${all.length}">${more}</td></tr>`}`
+	const right = (isNumber?: 'number') => isNumber && html` class="number"`
+	const [[, headOf] = ['', () => null], ...others] = columns
+	return html`<table class="${caption.toLowerCase()}"><caption>${caption}</caption><thead><tr>${columns.map(
+		([name, , isNumber]) => html`<th scope="col"${right(isNumber)}>${name}</th>`,
+	)}</tr></thead><tbody>${rows.map((row) => {
+		const head = headOf(row)
+		const opener = more && html`<details><summary>${head}<span class="hidden">: details</span></summary></details>`
+		return html`<tr${isAlarm?.(row) && html` class="loud"`}><th scope="row">${opener ?? head}</th>${others.map(
+			([name, cell, isNumber]) => html`<td${right(isNumber)} data-name="${name}">${cell(row)}</td>`,
+		)}</tr>${more && html`<tr class="more"><td colspan="${columns.length}">${more(row)}</td></tr>`}`
 	})}</tbody></table>`
 }
 
