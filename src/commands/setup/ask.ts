@@ -4,6 +4,7 @@ import { isCancel, password, select, text } from '@clack/prompts'
 import { UsageError } from '../../errors.js'
 import type { ExitCode, Io } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
+import type { Answer, Said } from './texts.js'
 
 /** An answer that was tried does not work. */
 export class AnswerError extends Error {
@@ -24,43 +25,42 @@ export interface Interview {
 	readonly tries: boolean
 }
 
-interface Question<T> {
-	/** Name of the option that answers. */
-	readonly option: string
-	/** The answer of an option or the environment. */
-	readonly given: string | undefined
-	/** The answer without a terminal, and for an empty line. Absent: none. */
-	readonly usual?: string
-	readonly message: string
+export interface Question {
+	readonly key: Answer
+	/** The options that answer, where that is not `key`. */
+	readonly option?: string
+	/** Environment variables that answer where no option does, the first that is set. */
+	readonly variables?: readonly string[]
+	readonly message: string | ((said: Said) => string)
 	/** The terminal does not show the answer, and nothing that is printed later. */
-	readonly isSecret?: boolean
+	readonly isSecret?: true
 	/** A person chooses one of these, by what stands beside it. */
 	readonly choices?: Readonly<Record<string, string>>
-	/** Throws a RangeError whose message completes "it …". */
-	read(text: string): T
-	/** Throws an Error that says why the answer does not work. */
-	attempt?(value: T): Promise<void>
+	/** The answer to an empty line, and without a terminal. Absent: none. */
+	readonly usual?: string
+	/** Whether it is asked after these answers. Absent: always. */
+	isFor?(said: Said): boolean
+	/** The answer as it is kept. Throws a RangeError whose message completes "it …". */
+	read(text: string, said: Said): string
+	/** Tries what was said so far. Throws an Error that says why it does not work. */
+	attempt?(said: Said, io: Io): Promise<void>
 }
 
-/** Asks until the answer works. An answer that no person gave must work. */
-export async function answerOf<T>(interview: Interview, question: Question<T>): Promise<T> {
-	const { io, asks, tries } = interview
-	const { option, attempt } = question
-	const given = question.given ?? (asks ? undefined : question.usual)
-	if (given === undefined && !asks) throw unanswered(option)
+/** Asks until the answer works, and keeps it in `said`. An answer that no person gave must work. */
+export async function ask(question: Question, said: Said, { io, asks, tries }: Interview): Promise<void> {
+	const { key, isSecret, attempt, isFor } = question
+	if (isFor?.(said) === false) return
+	const given = said[key] ?? (asks ? undefined : question.usual)
+	if (given === undefined && !asks) throw unanswered(question)
 	for (;;) {
-		const answer = given ?? (await asked(question, io))
-		const value = readAnswer(question, answer)
-		if (question.isSecret === true) io.scrubber.add(typeof value === 'string' ? [answer, value] : [answer])
-		if (!tries || attempt === undefined) return value
+		const answer = given ?? (await asked(question, said, io))
+		const value = readAnswer(question, answer, said)
+		if (isSecret) io.scrubber.add([answer, value])
+		said[key] = value
+		if (!tries || attempt === undefined) return
 		try {
-			await withoutEcho(asks, () =>
-				whileWaiting(
-					() => 'trying it',
-					() => attempt(value),
-				),
-			)
-			return value
+			const trial = () => attempt(said, io)
+			return await withoutEcho(asks, () => whileWaiting(() => 'trying it', trial))
 		} catch (error) {
 			io.signal.throwIfAborted()
 			if (given !== undefined || !(error instanceof Error)) throw error
@@ -69,24 +69,24 @@ export async function answerOf<T>(interview: Interview, question: Question<T>): 
 	}
 }
 
-export function unanswered(option: string): UsageError {
+export function unanswered({ key, option = key }: Pick<Question, 'key' | 'option'>): UsageError {
 	const words = `there is no terminal to ask on (or --yes): give --${option} (see \`tracewatch setup --help\`)`
 	return new UsageError(words)
 }
 
-function readAnswer<T>({ option, read }: Question<T>, answer: string): T {
+function readAnswer({ key, option = key, read }: Question, answer: string, said: Said): string {
 	try {
-		return read(answer)
+		return read(answer, said)
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error
 		throw new UsageError(`--${option}: it ${error.message}`)
 	}
 }
 
-async function asked<T>({ message, isSecret, choices, usual, read }: Question<T>, io: Io): Promise<string> {
+async function asked({ message, isSecret, choices, usual, read }: Question, said: Said, io: Io): Promise<string> {
 	const validate = (typed = '') => {
 		try {
-			read(typed === '' ? (usual ?? '') : typed)
+			read(typed === '' ? (usual ?? '') : typed, said)
 			return undefined
 		} catch (error) {
 			return io.scrubber.clean(`it ${error instanceof Error ? error.message : error}`)
@@ -95,11 +95,12 @@ async function asked<T>({ message, isSecret, choices, usual, read }: Question<T>
 	// 0 on a terminal that does not know its size.
 	process.stderr.columns ||= 80
 	process.stderr.rows ||= 24
-	const how = { message, output: process.stderr, signal: io.signal }
+	const words = typeof message === 'string' ? message : message(said)
+	const how = { message: words, output: process.stderr, signal: io.signal }
 	const answer = await (choices !== undefined
 		? select({ ...how, options: Object.entries(choices).map(([value, label]) => ({ value, label })) })
-		: isSecret === true
-			? password({ ...how, message: `${message} (not shown)`, validate, clearOnError: true })
+		: isSecret
+			? password({ ...how, message: `${words} (not shown)`, validate, clearOnError: true })
 			: text({ ...how, validate, ...(usual !== undefined && { placeholder: usual, defaultValue: usual }) }))
 	io.signal.throwIfAborted()
 	if (isCancel(answer)) throw new DOMException('stopped', 'AbortError')

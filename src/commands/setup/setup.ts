@@ -11,12 +11,14 @@ import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError, RpcError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
-import { type Command, exitCodes, type Io, paragraphs, readBy, readEachBy } from '../command.js'
-import { AnswerError } from './ask.js'
-import { type Answers, askAll, hooks, readLabel, readWatched, type SetupValues } from './questions.js'
-import { configText, watchlistText } from './texts.js'
+import { type Command, exitCodes, type Io, paragraphs, readBy } from '../command.js'
+import { AnswerError, ask, unanswered } from './ask.js'
+import { hookFormats, questions, readLabel, readWatched } from './questions.js'
+import { configText, type Said, secretsOf, watchlistText } from './texts.js'
 
-interface Values extends SetupValues {
+/** As Said, except for `format`. */
+interface Values extends Said {
+	readonly format?: string
 	readonly dir?: string
 	readonly untested?: boolean
 	readonly yes?: boolean
@@ -40,9 +42,11 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			)
 			.option('--address <address>', 'to watch', readBy(readWatched))
 			.option('--label <text>', 'names it in alerts', readBy(readLabel))
-			.option('--to <mail>', 'who gets mails (may be repeated)', readEachBy(String))
+			.option('--to <mail>', 'who gets mails (may be repeated)', (one, before?: string) =>
+				before === undefined ? one : `${before},${one}`,
+			)
 			.option('--from <mail>', 'sender of the mails (default: the user of the mail server)', readBy(readMailbox))
-			.addOption(new Option('--format <format>', 'of a webhook; default: standard').choices(Object.keys(hooks)))
+			.addOption(new Option('--format <format>', 'of a webhook; default: standard').choices(hookFormats))
 			.option('--chat <number>', 'of Telegram, where the URL does not say it, as in --chat=-1001234567890')
 			.option('--rpc <url>', 'where the environment does not say it')
 			.option('--smtp <url>', 'the same')
@@ -60,9 +64,13 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 		if (isStarted) await needUnit()
 		const asks = process.stdin.isTTY === true && process.stderr.isTTY === true && values.yes !== true
 		try {
-			const answers = await askAll({ io, asks, tries: values.untested !== true }, values)
+			const said = saidBy(values, io)
+			// Before anything is tried.
+			if (!asks && said.address === undefined) throw unanswered({ key: 'address' })
+			const interview = { io, asks, tries: values.untested !== true }
+			for (const question of questions) await ask(question, said, interview)
 			io.signal.throwIfAborted()
-			await write(answers, place, io)
+			await write(said, place, io)
 		} catch (error) {
 			if (error instanceof AnswerError || error instanceof RpcError) {
 				io.err(`${error.message}\nnothing was written; --untested writes all the same`)
@@ -74,37 +82,44 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			return exitCodes.tryAgain
 		}
 		if (isStarted) await startService()
-		for (const line of isStarted ? whatRuns(place) : whatToRun(place)) io.out(line)
+		for (const line of whatNext(place, isStarted, io.cwd)) io.out(line)
 		return exitCodes.done
 	},
 }
 
-interface Place {
-	/** The folder of tracewatch.yaml. */
-	readonly folder: string
-	/** The same as written in shell commands. */
-	readonly called: string
-	/** As written in tracewatch.yaml. */
-	readonly state: string
-	readonly http: string | null
-	/** Whether systemd runs this configuration. */
-	readonly isService: boolean
+/** What options and the environment say; options come first. */
+function saidBy({ format, ...values }: Values, { env, scrubber }: Io): Said {
+	/** Undefined where both are there, or none. */
+	const chosen = (mail: unknown, hook: unknown) =>
+		(mail === undefined) === (hook === undefined) ? undefined : mail === undefined ? (format ?? 'standard') : 'mail'
+	const by = chosen(values.smtp ?? values.to, values.webhook ?? format) ?? chosen(env.SMTP_URL, env.OPS_HOOK_URL)
+	// As Standard Webhooks specifies it.
+	const signing = env.OPS_HOOK_SECRET ?? `whsec_${randomBytes(32).toString('base64')}`
+	const said: Said = { ...values, signing, ...(by !== undefined && { by }) }
+	if (said.address !== undefined) said.label ??= ''
+	scrubber.add([signing])
+	for (const { key, variables = [], isSecret } of questions) {
+		const given = said[key] ?? variables.map((name) => env[name]).find((value) => value !== undefined)
+		if (given === undefined) continue
+		said[key] = given
+		if (isSecret) scrubber.add([given])
+	}
+	return said
 }
 
+/** `state`, `http`: as written in tracewatch.yaml. `isService`: systemd runs this configuration. */
+type Place = ReturnType<typeof placeFor>
+
 /** Throws PlainError with advice when nothing can be set up. */
-function placeFor(dir: string | undefined, { cwd }: Io): Place {
-	if (dir !== undefined) {
-		const folder = resolve(cwd, dir)
-		return { folder, called: shown(folder, cwd) || '.', state: 'state', http: null, isService: false }
-	}
+function placeFor(dir: string | undefined, { cwd }: Io) {
+	if (dir !== undefined) return { folder: resolve(cwd, dir), state: 'state', http: null, isService: false }
 	const advice = 'to set it up in a folder of its own: `tracewatch setup --dir FOLDER`'
 	if (process.getuid?.() !== 0)
 		throw new PlainError(`to set up the service needs root: \`sudo tracewatch setup\`; ${advice}`)
 	// sd_booted(3)
 	if (!existsSync('/run/systemd/system'))
 		throw new PlainError(`this machine was not booted by systemd, so there is no service; ${advice}`)
-	const folder = '/etc/tracewatch'
-	return { folder, called: folder, state: '/var/lib/tracewatch', http: '127.0.0.1:9464', isService: true }
+	return { folder: '/etc/tracewatch', state: '/var/lib/tracewatch', http: '127.0.0.1:9464', isService: true }
 }
 
 /** Throws PlainError where there is a configuration, other than the example of the package, or one of its secrets. */
@@ -127,20 +142,20 @@ async function refuseWhatIsThere({ folder }: Place): Promise<void> {
 }
 
 /** The configuration comes last; when something fails, what was written goes again. */
-async function write({ chainId, receiver, watch, secrets }: Answers, place: Place, io: Io): Promise<void> {
+async function write(said: Said, place: Place, io: Io): Promise<void> {
 	await refuseWhatIsThere(place)
 	// The user of the service must be able to read the folders, also on a hardened machine.
 	process.umask(0o022)
-	const { folder, state, http } = place
+	const { folder } = place
 	const [secretsFolder, watchlists] = [join(folder, 'secrets'), join(folder, 'watchlists')]
 	await mkdir(folder, { recursive: true })
 	await mkdir(secretsFolder, { recursive: true, mode: 0o700 })
 	await mkdir(watchlists, { recursive: true })
-	const { name } = chainNamed(chainId)
 	const path = join(folder, 'tracewatch.yaml')
 	const fresh = `${path}.${randomBytes(6).toString('hex')}`
-	const watchlist = freeWatchlist(watchlists, name)
+	const watchlist = freeWatchlist(watchlists, chainNamed(said.chainId).name)
 	const ignore = join(secretsFolder, '.gitignore')
+	const secrets = secretsOf(said)
 	const secretFiles = Object.entries(secrets).map(([secret, value]) => [join(secretsFolder, secret), value] as const)
 	const written: string[] = []
 	const keep = async (file: string, text: string, mode = 0o644) => {
@@ -150,8 +165,8 @@ async function write({ chainId, receiver, watch, secrets }: Answers, place: Plac
 	try {
 		if (!existsSync(ignore)) await keep(ignore, '*\n')
 		for (const [file, value] of secretFiles) await keep(file, `${value}\n`, 0o600)
-		await keep(watchlist, watchlistText(name, watch))
-		await keep(fresh, configText({ chainId, receiver, state, http }))
+		await keep(watchlist, watchlistText(said))
+		await keep(fresh, configText(said, place))
 		// A watchlist that is there may name other networks or receivers.
 		const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
 		await loadConfig(fresh, { env: { ...io.env, ...secrets }, cwd: io.cwd, onSecrets })
@@ -164,7 +179,7 @@ async function write({ chainId, receiver, watch, secrets }: Answers, place: Plac
 	}
 	for (const [file] of secretFiles) io.out(`wrote ${file} (secret, for its owner alone)`)
 	for (const file of [watchlist, path]) io.out(`wrote ${file}`)
-	if ('secret' in receiver)
+	if (said.by === 'standard')
 		io.out(`Your receiver checks signatures with the secret in ${secretsFolder}/OPS_HOOK_SECRET (docs/delivery.md).`)
 }
 
@@ -199,24 +214,20 @@ async function startService(): Promise<void> {
 	}
 }
 
-/** Of coverage: a payment between the end of setup and the first poll is not reported. */
-const FROM_NOW_ON =
-	'Alerts begin with the first block after the first poll of the daemon; what happens before it is not reported.'
-
-function whatRuns({ folder, http }: Place): readonly string[] {
-	return [
-		'tracewatch runs, now and after each boot. `tracewatch status` says where it stands.',
-		FROM_NOW_ON,
-		`A page shows it all: http://${http}/`,
-		`More receivers, chains and addresses: edit ${folder}/tracewatch.yaml and ${folder}/watchlists.`,
-	]
-}
-
-function whatToRun({ isService, called }: Place): readonly string[] {
-	if (isService) return [FROM_NOW_ON, 'Not started. Next: `systemctl enable --now tracewatch`']
-	const quoted = /^[\w./-]+$/.test(called) ? called : `'${called.replaceAll("'", "'\\''")}'`
+function whatNext({ folder, isService, http }: Place, isStarted: boolean, cwd: string): readonly string[] {
+	const fromNowOn =
+		'Alerts begin with the first block after the first poll of the daemon; what happens before it is not reported.'
+	if (isStarted)
+		return [
+			'tracewatch runs, now and after each boot. `tracewatch status` says where it stands.',
+			fromNowOn,
+			`A page shows it all: http://${http}/`,
+			`More receivers, chains and addresses: edit ${folder}/tracewatch.yaml and ${folder}/watchlists.`,
+		]
+	if (isService) return [fromNowOn, 'Not started. Next: `systemctl enable --now tracewatch`']
+	const path = join(shown(folder, cwd), 'tracewatch.yaml')
+	const quoted = /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`
 	// A clone has no `tracewatch` on its path.
 	const program = process.argv[1] === resolve('dist/cli.js') ? 'node dist/cli.js' : 'tracewatch'
-	const acts = ['check', 'run'].map((act) => `  ${program} ${act} -c ${quoted}/tracewatch.yaml`)
-	return [FROM_NOW_ON, 'Nothing was started. Next:', ...acts]
+	return [fromNowOn, 'Nothing was started. Next:', ...['check', 'run'].map((act) => `  ${program} ${act} -c ${quoted}`)]
 }

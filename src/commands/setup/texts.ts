@@ -1,19 +1,21 @@
-/** The room `commands/setup` asks, tries, writes and starts. This file: the contents of the files that it writes. */
+/** The room `commands/setup` asks, tries, writes and starts. This file: what answers become in the files it writes. */
 
 import { stringify } from 'yaml'
+import { interpolate } from '../../config/settings/interpolate.js'
+import { receiverSchema } from '../../config/settings/receiverSchema.js'
+import type { ReceiverSettings } from '../../config/settings/settings.js'
 import { chainNamed } from '../../core/chains.js'
 
-/** An entry of `receivers`. */
-export type ReceiverEntry = Readonly<Record<string, unknown>>
+/**
+ * What options, the environment and a person said. `by`: `mail`, or a format of webhooks; `to`: addresses between commas;
+ * `signing`: the secret that signs messages to a webhook; `label`: empty for none.
+ */
+export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>> & { chainId: number }
 
-interface SetupConfig {
-	readonly chainId: number
-	readonly receiver: ReceiverEntry
-	/** As written in the file: `state`, or an absolute path. */
-	readonly state: string
-	/** Address of the pages; null: none. */
-	readonly http: string | null
-}
+export type Answer = 'rpc' | 'by' | 'smtp' | 'to' | 'webhook' | 'routingKey' | 'address' | 'label'
+
+/** A secret's name, which is also the name of its file, and its value. */
+type Secrets = Readonly<Record<string, string>>
 
 /** The name of the receiver, whatever its kind, so that the watchlists need no change when the kind changes. */
 const RECEIVER = 'ops'
@@ -21,13 +23,56 @@ const RECEIVER = 'ops'
 /** Against storms; alarms and what leaves a watch go out at once. PagerDuty gets each alert by itself. */
 const digest = { every: '10m' }
 
-/** The name of the endpoint's secret. */
-export function rpcVariable(chainId: number): string {
+/** The receiver as in tracewatch.yaml, and the secrets that it names. */
+function receiverOf(said: Said): readonly [entry: Readonly<Record<string, unknown>>, secrets: Secrets] {
+	const { by, smtp = '', to = '', webhook = 'https://events.pagerduty.com/v2/enqueue' } = said
+	const { routingKey = '', signing = '' } = said
+	if (by === 'mail') {
+		const addresses = to.split(',')
+		const all = [said.from ?? senderOf(smtp, addresses[0] ?? ''), ...addresses]
+		const [from, ...recipients] = all.map((text) => text.replaceAll('${', '$${'))
+		return [{ name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from, to: recipients, digest }, { SMTP_URL: smtp }]
+	}
+	const hook = { name: RECEIVER, type: 'webhook', url: '${OPS_HOOK_URL}' }
+	const secrets = { OPS_HOOK_URL: webhook }
+	if (by === 'standard')
+		return [
+			{ ...hook, secret: '${OPS_HOOK_SECRET}', digest },
+			{ ...secrets, OPS_HOOK_SECRET: signing },
+		]
+	if (by === 'pagerduty')
+		return [
+			{ ...hook, format: by, routing_key: '${OPS_HOOK_SECRET}' },
+			{ ...secrets, OPS_HOOK_SECRET: routingKey },
+		]
+	return [{ ...hook, format: by, digest }, secrets]
+}
+
+/** Most mail servers accept only their own users as senders. */
+function senderOf(smtp: string, to: string): string {
+	const user = decodeURIComponent(new URL(smtp).username)
+	return user.includes('@') ? user : `tracewatch${to.slice(to.indexOf('@'))}`
+}
+
+/** The receiver's settings as the daemon will read them from the file. Throws RangeError. */
+export function settingsOf(said: Said): ReceiverSettings {
+	const [entry, secrets] = receiverOf(said)
+	const read = receiverSchema.safeParse(interpolate(entry, secrets, '').value)
+	if (read.success) return read.data
+	throw new RangeError(read.error.issues[0]?.message ?? 'cannot be used')
+}
+
+export function secretsOf(said: Said): Secrets {
+	return { [rpcVariable(said.chainId)]: said.rpc ?? '', ...receiverOf(said)[1] }
+}
+
+function rpcVariable(chainId: number): string {
 	return chainId === 1 ? 'ETHEREUM_RPC_URL' : 'RPC_URL'
 }
 
-/** The contents of `tracewatch.yaml`. */
-export function configText({ chainId, receiver, state, http }: SetupConfig): string {
+/** The contents of `tracewatch.yaml`. `http`: where the pages are; null: none. */
+export function configText(said: Said, { state, http }: { state: string; http: string | null }): string {
+	const { chainId } = said
 	const { name, symbol, explorer } = chainNamed(chainId)
 	const isLocal = chainId === 31_337
 	const network = {
@@ -41,7 +86,7 @@ export function configText({ chainId, receiver, state, http }: SetupConfig): str
 		...(isLocal && { stall_after: 'never' }),
 	}
 	const places = { watchlists: 'watchlists', state, ...(http !== null && { http }) }
-	const text = stringify({ networks: [network], receivers: [receiver], ...places })
+	const text = stringify({ networks: [network], receivers: [receiverOf(said)[0]], ...places })
 	return (
 		'# What each key means: docs/configuration.md. A ${NAME} is a secret, in secrets/NAME. Edit this as you like:\n' +
 		`# \`tracewatch check\` says what is wrong.\n${text}` +
@@ -49,29 +94,10 @@ export function configText({ chainId, receiver, state, http }: SetupConfig): str
 	)
 }
 
-export function emailEntry(from: string, to: readonly string[]): ReceiverEntry {
-	const [sender, ...recipients] = [from, ...to].map((text) => text.replaceAll('${', '$${'))
-	return { name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from: sender, to: recipients, digest }
-}
-
-export function hookEntry(format: string): ReceiverEntry {
-	const hook = { name: RECEIVER, type: 'webhook', url: '${OPS_HOOK_URL}' }
-	if (format === 'standard') return { ...hook, secret: '${OPS_HOOK_SECRET}', digest }
-	if (format === 'pagerduty') return { ...hook, format, routing_key: '${OPS_HOOK_SECRET}' }
-	return { ...hook, format, digest }
-}
-
-export interface SetupWatch {
-	/** In EIP-55 spelling. */
-	readonly address: string
-	/** Empty: no label. */
-	readonly label: string
-}
-
-export function watchlistText(network: string, { address, label }: SetupWatch): string {
+export function watchlistText({ chainId, address, label }: Said): string {
 	const watch = { address, ...(label !== '' && { label }) }
 	return (
 		'# Edits take effect by themselves while tracewatch runs; `tracewatch check` says what is wrong with them.\n' +
-		stringify({ network, receivers: [RECEIVER], watches: [watch] })
+		stringify({ network: chainNamed(chainId).name, receivers: [RECEIVER], watches: [watch] })
 	)
 }
