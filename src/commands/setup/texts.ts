@@ -7,8 +7,8 @@ import type { ReceiverSettings } from '../../config/settings/settings.js'
 import { chainNamed } from '../../core/chains.js'
 
 /**
- * What options, the environment and a person said. `by`: `mail`, or a format of webhooks; `to`: addresses between commas;
- * `signing`: the secret that signs messages to a webhook; `label`: empty for none.
+ * What options, the environment and a person said. `by`: `mail`, or a format of webhooks. `to`: addresses with commas.
+ * `signing`: the secret that signs messages to a webhook. `label`: empty for none.
  */
 export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>> & { chainId: number }
 
