@@ -1,6 +1,6 @@
 // Fields of headers and receipts that contradict each other, or are null: what the daemon tells of such blocks.
 import { expect, test } from 'vitest'
-import { bloomOf, type Json, type OddChain, watched } from '../support/oddChain.js'
+import { bloomOf, type Json, type OddChain, watched, withdrawalsRootOf } from '../support/oddChain.js'
 import { startOddSite, told } from './site.js'
 
 const same = (one: Json) => one
@@ -163,22 +163,29 @@ test('withdrawals that cannot be read: the others and payments are announced, an
 	await tells(`transfer ${chain.mine({})}`)
 	const paying = chain.head() + 1
 	const whole = { index: '0x5', validatorIndex: '0x1', address: watched, amount: '0x2' }
-	const lists: readonly unknown[] = [
-		[whole, { validatorIndex: '0x1', address: watched, amount: '0x3' }, null],
-		{ none: 'listed' },
+	const root = { withdrawalsRoot: withdrawalsRootOf(whole) }
+	const fields: readonly Json[] = [
+		// From here on, lists are known to make the root.
+		{ withdrawals: [whole], ...root },
+		{ withdrawals: [{ ...whole, index: '0x6' }, { validatorIndex: '0x1', address: watched, amount: '0x3' }, null] },
+		{ withdrawals: { none: 'listed' } },
+		{ withdrawals: null, ...root },
+		{ withdrawals: undefined, ...root },
 	]
 	chain.edit = (method, _params, result) => {
-		if (method !== 'eth_getBlockByNumber') return result
-		const header = Object(result) as Json
-		const list = lists[Number(header.number) - paying]
-		return list === undefined ? result : { ...header, withdrawals: list }
+		if (method !== 'eth_getBlockByNumber' || !result) return result
+		return { ...result, ...fields[Number((result as Json).number) - paying] }
 	}
-	const paid = [chain.mine({}), chain.mine({})].map((one) => `transfer ${one}`)
-	await tells(...paid)
+	for (const _ of fields) await tells(`transfer ${chain.mine({})}`)
 	const found = (kind: string) => told(hook.hits).flatMap(({ data }) => (data?.kind === kind ? [data] : []))
-	await hook.until(() => found('withdrawal').length > 0)
-	expect(found('withdrawal').map(({ valueWei, index }) => [valueWei, index])).toEqual([['2000000000', '5']])
+	await hook.until(() => found('withdrawal').length > 1)
+	const seen = found('withdrawal').map(({ blockNumber, valueWei, index }) => [blockNumber, valueWei, index])
+	const paid = [
+		[paying, '2000000000', '5'],
+		[paying + 1, '2000000000', '6'],
+	]
+	expect(new Set(seen)).toEqual(new Set(paid))
 	const { stdout } = await site.run(['status'])
-	expect(stdout).toContain(`withdrawals not proved: 2 blocks from ${paying} to ${paying + 1}`)
+	expect(stdout).toContain(`withdrawals not proved: 4 blocks from ${paying + 1} to ${paying + 4}`)
 	expect(stdout).not.toMatch(/gap/)
 })

@@ -126,12 +126,23 @@ export function bloomOf(values: readonly string[]): string {
 	return `0x${Buffer.from(bits).toString('hex')}`
 }
 
-/** The root of a block with this one receipt, of type 2: a single leaf under the path 8, 0. */
+/** The root of a block with this one receipt, of type 2. */
 export function rootOf({ cumulativeGasUsed, logsBloom, logs }: Json): string {
 	const listed = (logs as Json[]).map(({ address, topics, data }) => [address, topics, data])
-	const fields = ['0x01', `0x${String(cumulativeGasUsed).slice(2)}`.replace(/^0x(.(..)*)$/, '0x0$1'), logsBloom, listed]
-	const receipt = Buffer.concat([Uint8Array.of(2), Rlp.fromHex(fields as never, { as: 'Bytes' })])
-	return Hash.keccak256(Rlp.fromBytes([Uint8Array.of(0x20, 0x80), receipt]), { as: 'Hex' })
+	return rootOfOne(['0x01', evenHex(cumulativeGasUsed), logsBloom, listed], 2)
+}
+
+/** The root of a block with this one withdrawal. */
+export function withdrawalsRootOf({ index, validatorIndex, address, amount }: Json): string {
+	return rootOfOne([evenHex(index), evenHex(validatorIndex), address, evenHex(amount)])
+}
+
+const evenHex = (quantity: unknown) => `0x${String(quantity).slice(2)}`.replace(/^0x(.(..)*)$/, '0x0$1')
+
+/** The root of a list of one entry: a single leaf under the path 8, 0. */
+function rootOfOne(fields: readonly unknown[], ...type: readonly number[]): string {
+	const entry = Buffer.concat([Uint8Array.from(type), Rlp.fromHex(fields as never, { as: 'Bytes' })])
+	return Hash.keccak256(Rlp.fromBytes([Uint8Array.of(0x20, 0x80), entry]), { as: 'Hex' })
 }
 
 function answerOf(blocks: readonly Block[], method: string, params: readonly unknown[]): unknown {

@@ -220,9 +220,10 @@ const GWEI = 10n ** 9n
 
 /**
  * The withdrawals of a block (EIP-4895): amounts come in gwei. One address may be paid several times in one block. One
- * that lacks its index, validator, address or amount is left out: it is no reason to refuse the block.
+ * that lacks its index, validator, address or amount is left out: it is no reason to refuse the block. A list that is
+ * null or missing is read as empty, unless the header names another one.
  */
-export function readWithdrawals({ withdrawals: given }: Json) {
+export function readWithdrawals({ withdrawals: given, withdrawalsRoot }: Json) {
 	const all: readonly unknown[] = Array.isArray(given) ? given : []
 	const withdrawals = all.flatMap((raw): readonly Withdrawal[] => {
 		if (!isObject(raw)) return []
@@ -231,7 +232,9 @@ export function readWithdrawals({ withdrawals: given }: Json) {
 		if (to === null || amount === null || index === null || validatorIndex === null) return []
 		return [{ index, validatorIndex, address: to, wei: amount * GWEI }]
 	})
-	const isList = Array.isArray(given) || given === null || given === undefined
+	const root = rootOf(withdrawalsRoot)
+	const isNone = (given === null || given === undefined) && (root === null || root === emptyRoot)
+	const isList = Array.isArray(given) || isNone
 	return { withdrawals, areAllRead: isList && withdrawals.length === all.length }
 }
 
