@@ -51,9 +51,13 @@ async function watch(paths: () => readonly string[], revision?: () => string): P
 		intervalMs,
 		settleMs,
 		sleep: (ms, signal) =>
-			new Promise((wake) => {
+			new Promise((resolve) => {
+				const wake = () => {
+					signal.removeEventListener('abort', wake)
+					resolve()
+				}
 				sleeper = { untilMs: nowMs + ms, wake }
-				signal.addEventListener('abort', () => wake(), { once: true })
+				signal.addEventListener('abort', wake, { once: true })
 			}),
 		signal: stop.signal,
 	})
