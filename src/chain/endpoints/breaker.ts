@@ -103,8 +103,9 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 	}
 }
 
-/** Whether the error means that the endpoint is down: not for an error of one request, nor for a rate limit. */
-export function blames({ kind }: RpcError): boolean {
+/** Whether the error means that the endpoint is down: not for one of a request or a block, nor for a rate limit. */
+export function blames({ kind, facts }: RpcError): boolean {
+	if (facts.noTime) return false
 	switch (kind) {
 		case 'quota':
 		case 'timeout':

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, describe, expect, test } from 'vitest'
 import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
-import type { RpcErrorKind } from '../../../src/errors.js'
+import { RpcError, type RpcErrorKind } from '../../../src/errors.js'
 import * as faults from '../../support/faults.js'
 import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
 import { at, errorOf, never, openPool, type Pool } from '../../support/pool.js'
@@ -157,6 +157,14 @@ describe('a failing endpoint', () => {
 		expect((await errorOf(pool.ask())).kind).toBe('unsupported')
 		expect(pool.states()[0]?.healthy).toBe(true)
 		expect(pool.told.at(-1)).toBe('info A: the endpoint is back')
+	})
+
+	test('behavior: an endpoint that answers, though a block has no timestamp, stays trusted', async () => {
+		const pool = await open(1)
+		const noTime = { kind: 'malformed', endpoint: at(pool.nodes, 0).host, content: true, noTime: true } as const
+		await errorOf(pool.use(() => Promise.reject(new RpcError('no timestamp', noTime)), never))
+		expect(pool.states()).toMatchObject([{ healthy: true, restingUntilMs: null, lastError: null }])
+		expect([await pool.ask(), pool.told]).toEqual(['A', []])
 	})
 
 	/** Each failure comes 10 ms after the one before, by the pool's clock. */
