@@ -13,7 +13,7 @@ import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
-import { roughDuration, witnessInWords } from './advice.js'
+import { witnessInWords } from './advice.js'
 import { type EndpointReport, examineEndpoint } from './endpoint.js'
 
 export const doctor: Command = {
@@ -96,34 +96,27 @@ function* linesOf(network: NetworkReport): Generator<string> {
 function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
 	const advice = report.advice.map((words) => ['to do', words] as const)
 	if (report.error !== null) return [['failed', report.error], ...advice]
-	const age = report.headAgeSeconds
+	const { headAgeSeconds, contracts, lists } = report
 	const methods = Object.entries(report.methods).filter(([, ability]) => ability !== 'unknown')
 	return [
 		['client', report.client ?? 'does not say'],
 		['chain id', report.chainId ?? 'does not say'],
-		['head', `${report.head}, ${age === null ? 'without a timestamp' : `${roughDuration(age)} old`}`],
-		['tags', report.tags.length === 0 ? 'neither safe nor finalized' : report.tags.join(', ')],
-		['ots level', report.otsLevel === null ? 'none: deployments are not confirmed by it' : String(report.otsLevel)],
+		['head', `${report.head}, ${headAgeSeconds === null ? 'without a timestamp' : `${headAgeSeconds} s old`}`],
+		['tags', report.tags.join(', ') || 'neither safe nor finalized'],
+		['ots level', String(report.otsLevel ?? 'none: deployments are not confirmed by it')],
 		['methods', methods.map(([name, ability]) => `${name} ${ability}`).join(', ') || 'nothing to prove them by yet'],
-		['two lists', listsInWords[report.lists]],
+		['two lists', lists === 'unknown' ? 'not seen; one list is asked at a time' : `match ${lists}`],
 		['range limit', report.rangeLimit],
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		['balances', balancesInWords[report.balances]],
-		['access lists', (isPrivate ? privateListsInWords : accessListsInWords)[report.accessLists]],
-		...(report.contracts === null ? [] : contractCells(report.contracts)),
+		['access lists', accessListsInWords(report.accessLists, isPrivate)],
+		...(contracts === null ? [] : contractCells(contracts)),
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
 }
 
-const listsInWords: Readonly<Record<EndpointReport['lists'], string>> = {
-	either: 'either (union)',
-	both: 'both (intersection)',
-	unknown: 'not seen; one list is asked at a time',
-}
-
-/** By what balances of recent blocks can be asked for. */
 const balancesInWords: Readonly<Record<EndpointReport['balances'], string>> = {
 	together: 'of many addresses in one question: books are kept',
 	multicall: 'of many addresses in one question, by Multicall3: books are kept',
@@ -132,45 +125,37 @@ const balancesInWords: Readonly<Record<EndpointReport['balances'], string>> = {
 	'not asked': 'not asked: no books are kept by them',
 }
 
-/** Block access lists (EIP-7928) of recent blocks. */
-const accessListsInWords: Readonly<Record<EndpointReport['accessLists'], string>> = {
-	none: 'none on this chain: the books go by balances',
-	checked: 'given, and they make the hash in the header: blocks are proved by them where books are kept',
-	'not given': 'not given, though headers name them: the books go by balances',
-	wrong: 'given, but not what the header names: distrust this endpoint',
-	'not known': 'could not be asked for now',
-}
-
-/** On a private network no balance is asked for. */
-const privateListsInWords: typeof accessListsInWords = {
-	...accessListsInWords,
-	none: 'none on this chain: no books are kept of a private network',
-	checked: 'given, and they make the hash in the header: the books of a private network are kept by them',
-	'not given': 'not given, though headers name them: no books are kept of a private network',
+/** Block access lists (EIP-7928) of recent blocks. On a private network no balance is asked for. */
+function accessListsInWords(lists: EndpointReport['accessLists'], isPrivate: boolean): string {
+	const instead = isPrivate ? 'no books are kept of a private network' : 'the books go by balances'
+	const whose = isPrivate ? 'the books of a private network' : 'books'
+	const words: Readonly<Record<typeof lists, string>> = {
+		none: `none on this chain: ${instead}`,
+		checked: `given, and they make the hash in the header: ${whose} are kept by them`,
+		'not given': `not given, though headers name them: ${instead}`,
+		wrong: 'given, but not what the header names: distrust this endpoint',
+		'not known': 'could not be asked for now',
+	}
+	return words[lists]
 }
 
 type Contracts = NonNullable<EndpointReport['contracts']>
 
-/** How the state of contracts is read. */
-const stateInWords: Readonly<Record<Contracts['ask'], string>> = {
-	together: 'of many contracts in one call that lends them code (state override)',
-	each: 'slot by slot, as it lends no code (no state override)',
-	no: 'of contracts not given: what rules them is reported by their events alone',
-}
-
-/** By what the endpoint gives what one transaction changed in storage. */
-const changesInWords: Readonly<Record<Contracts['changes'], string>> = {
-	prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
-	trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
-	no: 'not given: an alert about foreign code does not say which slots it changed',
-	'not known': 'no recent block has a transaction to ask about',
-}
-
 function contractCells({ ask, by, changes }: Contracts): readonly (readonly [string, string])[] {
-	const named = by === 'hash' ? ', by block hash' : ', by block number, whose header is checked afterwards'
+	const state: Readonly<Record<typeof ask, string>> = {
+		together: `of many contracts in one call that lends them code (state override), by block ${by}`,
+		each: `slot by slot, as it lends no code (no state override), by block ${by}`,
+		no: 'of contracts not given: what rules them is reported by their events alone',
+	}
+	const slots: Readonly<Record<typeof changes, string>> = {
+		prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
+		trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
+		no: 'not given: an alert about foreign code does not say which slots it changed',
+		'not known': 'no recent block has a transaction to ask about',
+	}
 	return [
-		['state', stateInWords[ask] + (by === null ? '' : named)],
-		['changes', changesInWords[changes]],
+		['state', state[ask]],
+		['changes', slots[changes]],
 	]
 }
 

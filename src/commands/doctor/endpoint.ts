@@ -1,6 +1,7 @@
 /** What one endpoint can do, as `doctor` reports it: the probe of `chain`, and what the endpoint gives of the state. */
 
 import { askAll, blockCall, needBlock } from '../../chain/blocks/batchedCalls.js'
+import type { Capabilities } from '../../chain/capabilities/capabilities.js'
 import { isUsable, permitted, probeSettingOf } from '../../chain/capabilities/permitted.js'
 import { probe } from '../../chain/capabilities/probe.js'
 import { bloomBytes, bloomOf } from '../../chain/logs/proofs/bloom.js'
@@ -14,83 +15,79 @@ import { type Header, hexBytes, isObject } from '../../chain/wire/wire.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import { adviceFor, rangeLimitInWords, seenOf } from './advice.js'
+import { adviceFor, seenOf } from './advice.js'
 
 /** One of the list `endpoints` of `doctor --json`. */
 export type EndpointReport = Awaited<ReturnType<typeof examineEndpoint>>
 
-type Examined = Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle' | 'source' | 'isPrivate' | 'keepsBooks'>
-
 /** `readsContracts`: whether the daemon reads the state of watched contracts. */
-export async function examineEndpoint(
-	url: string,
-	network: Examined & { readonly readsContracts: boolean },
-	signal: AbortSignal,
-) {
-	const choice = { setting: network.source, isPrivate: network.isPrivate }
+interface Examined
+	extends Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle' | 'source' | 'isPrivate' | 'keepsBooks'> {
+	readonly readsContracts: boolean
+}
+
+export async function examineEndpoint(url: string, network: Examined, signal: AbortSignal) {
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
-	const { endpoint } = rpc
 	try {
-		const found = await probe(rpc, { setting: probeSettingOf(choice) }, signal)
-		const { clientVersion, chainId, head, filterMode } = found
-		const state = await examineState(rpc, head.number, network, signal)
-		const ageS = Math.max(0, Math.round(Date.now() / 1000) - Number(head.timestampS))
-		const headAgeSeconds = head.hasNoTime ? null : ageS
-		const source = permitted(found.sources, choice)[0] ?? null
-		const isAble = source !== null && isUsable(source, found)
-		return {
-			endpoint,
-			error: null,
-			usable: isAble && (chainId === null || chainId === BigInt(network.chainId)),
-			client: clientVersion,
-			chainId: chainId === null ? null : chainId.toString(),
-			head: Number(head.number),
-			headAgeSeconds,
-			otsLevel: found.otsLevel,
-			methods: found.methods,
-			/** Whether a request with both address lists matches either list or both. */
-			lists: filterMode === null ? 'unknown' : filterMode === 'union' ? 'either' : 'both',
-			rangeLimit: rangeLimitInWords(clientVersion),
-			/** As measured in this run; the daemon continues to measure. */
-			limits: rpc.limits.report(),
-			tags: [...(found.safeTag ? ['safe'] : []), ...(found.finalizedTag ? ['finalized'] : [])],
-			trusted: isAble,
-			proved: found.proved,
-			source,
-			...state,
-			reasons: seenOf(found),
-			advice: adviceFor(found, { ...network, source, isAble, blooms: state.blooms, headAgeSeconds }),
-		} as const
+		const setting = probeSettingOf({ setting: network.source, isPrivate: network.isPrivate })
+		const found = await probe(rpc, { setting }, signal)
+		const state = await examineState(rpc, found.head.number, network, signal)
+		return { endpoint: rpc.endpoint, error: null, ...reportOf(found, state, network), limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
-		return { ...UNASKED, endpoint, error: error instanceof Error ? error.message : String(error) }
+		const words = error instanceof Error ? error.message : String(error)
+		return { endpoint: rpc.endpoint, error: words, ...reportOf(null, NO_STATE, network), limits: null }
 	} finally {
 		await rpc.close()
 	}
 }
 
-const UNASKED = {
-	usable: false,
-	client: null,
-	chainId: null,
-	head: null,
-	headAgeSeconds: null,
-	otsLevel: null,
-	methods: {},
-	lists: 'unknown',
-	rangeLimit: 'unknown',
-	limits: null,
-	tags: [],
-	trusted: false,
-	proved: false,
-	source: null,
+const UNREACHED =
+	'it could not be asked: see whether it runs and can be reached, and whether the URL and its key are right'
+
+/** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
+const RANGE_BY_CLIENT = { reth: 101, anvil: 301, besu: 1001 }
+
+/** `found`: null where the endpoint could not be asked. */
+function reportOf(found: Capabilities | null, state: EndpointState, network: Examined) {
+	const source = found && (permitted(found.sources, { ...network, setting: network.source })[0] ?? null)
+	const trusted = found !== null && source !== null && isUsable(source, found)
+	const ageS = found && Math.max(0, Math.round(Date.now() / 1000) - Number(found.head.timestampS))
+	const headAgeSeconds = found?.head.hasNoTime ? null : ageS
+	const name = found?.clientVersion?.toLowerCase() ?? ''
+	const [, range] = Object.entries(RANGE_BY_CLIENT).find(([client]) => name.startsWith(client)) ?? []
+	return {
+		usable: trusted && (found.chainId === null || found.chainId === BigInt(network.chainId)),
+		client: found?.clientVersion ?? null,
+		chainId: found?.chainId?.toString() ?? null,
+		head: found && Number(found.head.number),
+		headAgeSeconds,
+		otsLevel: found?.otsLevel ?? null,
+		methods: found?.methods ?? {},
+		/** Whether a request with both address lists matches either list or both. */
+		lists: ({ union: 'either', intersection: 'both', none: 'unknown' } as const)[found?.filterMode ?? 'none'],
+		rangeLimit: `${range === undefined ? 'none known' : `${range} blocks, by its name`}; learnt when it refuses`,
+		tags: [...(found?.safeTag ? ['safe'] : []), ...(found?.finalizedTag ? ['finalized'] : [])],
+		trusted,
+		proved: found?.proved ?? false,
+		source,
+		...state,
+		reasons: found === null ? [] : seenOf(found),
+		advice:
+			found === null
+				? [UNREACHED]
+				: adviceFor(found, { ...network, source, isAble: trusted, blooms: state.blooms, headAgeSeconds }),
+	}
+}
+
+type EndpointState = Awaited<ReturnType<typeof examineState>>
+
+const NO_STATE: EndpointState = {
 	balances: 'not asked',
 	blooms: 'not known',
 	accessLists: 'not known',
 	contracts: null,
-	reasons: [],
-	advice: ['it could not be asked: see whether it runs and can be reached, and whether the URL and its key are right'],
-} as const
+}
 
 /** Any address serves. The zero address exists on every chain. */
 const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'
