@@ -3,38 +3,25 @@
 import { alertOf } from '../core/outbox/historyEntries.js'
 import { watchLink, wholeAddress } from './addresses.js'
 import { deliveryInWords, isMovement, itemOf, sentence, watchOf } from './alertTable.js'
-import { gather, queryOf } from './collectDeliveries.js'
+import { gather } from './collectDeliveries.js'
+import { listPage } from './listPage.js'
 import { ago } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { type Column, filters, mark, pager, table, whole } from './look/layout.js'
+import { type Column, mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
-import { gravityOf, holesIn, holesOf, publicOf } from './rows.js'
-
-const deliveriesAPage = 100
+import { gravityOf, publicOf } from './rows.js'
 
 export async function deliveryPage(facts: PageFacts, params: URLSearchParams) {
-	const status = params.get('status') ?? ''
-	let rowsSeen = 0
-	const found = await gather(facts, {
-		query: queryOf(params),
-		below: params.get('before'),
-		status: status === '' ? undefined : status,
-		fits: () => rowsSeen++ < deliveriesAPage,
+	const { rows, ...found } = await gather(facts, params, { rows: 100 })
+	const deliveries = rows.map((row) => {
+		const { type, data } = row.message
+		const says = facts.says(row.message)
+		const alert = alertOf(row.message)
+		const moved = alert !== null && !facts.isAlarming(says) && isMovement(type, alert) ? alert : null
+		const movement = moved && { direction: moved.direction, value: moved.value ?? '', item: itemOf(moved) }
+		return { ...publicOf(row), id: data.id, type, says, movement, watches: alert === null ? [] : [watchOf(alert)] }
 	})
-	return {
-		deliveries: found.rows.flatMap((row) => {
-			if ('hole' in row) return []
-			const { type, data } = row.message
-			const says = facts.says(row.message)
-			const alert = alertOf(row.message)
-			const moved = alert !== null && !facts.isAlarming(says) && isMovement(type, alert) ? alert : null
-			const movement = moved && { direction: moved.direction, value: moved.value ?? '', item: itemOf(moved) }
-			return [{ ...publicOf(row), id: data.id, type, says, movement, watches: alert === null ? [] : [watchOf(alert)] }]
-		}),
-		holes: holesOf(found.rows),
-		next: found.next,
-		cut: found.isCut,
-	}
+	return { deliveries, ...found }
 }
 
 type Found = Awaited<ReturnType<typeof deliveryPage>>
@@ -43,15 +30,15 @@ type Row = Found['deliveries'][number]
 const results = ['pending', 'held', 'parked', 'dead', 'delivered', 'dropped', 'folded']
 
 export function deliveriesBody(found: Found, facts: PageFacts, params: URLSearchParams): Html {
-	return html`${filters('/deliveries', params, [
-		{ name: 'status', label: 'State', among: results },
-		{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
-		{ name: 'q', label: 'Label, tag, address, transaction' },
-	])}
-<section id="list" aria-label="Deliveries, what waits first, then newest first">
-${holesIn(found.holes)}
-${deliveryTable(found.deliveries, facts)}
-${pager('/deliveries', params, found.next, found.cut ? 'Look further back' : 'Older')}</section>`
+	return listPage({
+		...{ path: '/deliveries', params, found, label: 'Deliveries, unsent ones first, then newest first' },
+		fields: [
+			{ name: 'status', label: 'State', among: results },
+			{ name: 'receiver', label: 'Receiver', among: facts.receivers.map(({ name }) => name) },
+			{ name: 'q', label: 'Label, tag, address, transaction' },
+		],
+		body: deliveryTable(found.deliveries, facts),
+	})
 }
 
 /** One line each; its ids and what the receiver answered are folded below it. */

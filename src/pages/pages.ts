@@ -9,45 +9,9 @@ import { page } from './look/layout.js'
 import { icon, style } from './look/static.js'
 import { overview, overviewBody } from './overview.js'
 import type { PageFacts } from './pageData.js'
-import { banner, standingOf } from './standing.js'
+import { standingOf } from './standing.js'
 import { titleOf, watchBody, watchPage } from './watch.js'
 import { watches, watchesBody } from './watches.js'
-
-const utf8 = '; charset=utf-8'
-
-/** The page at `path` with the query `params`; null when there is none. */
-export async function pageAt(
-	path: string,
-	params: URLSearchParams,
-	facts: () => PageFacts | Promise<PageFacts>,
-): Promise<Page | null> {
-	if (path === '/style.css') return { status: 200, type: `text/css${utf8}`, body: style }
-	if (path === '/icon.svg') return { status: 200, type: 'image/svg+xml', body: icon }
-	const asked = pages[path]
-	if (!Object.hasOwn(pages, path) || asked === undefined) return null
-	const now = await facts()
-	const made = await asked(now, params).catch(unreadable)
-	const format = params.get('format')
-	if (format === 'json') {
-		return { status: made.status ?? 200, type: `application/json${utf8}`, body: `${JSON.stringify(made.found)}\n` }
-	}
-	const withParam = (name: string, value: string) => {
-		const query = new URLSearchParams(params)
-		query.set(name, value)
-		return `${path}?${query.toString()}`
-	}
-	const standing = standingOf(await now.health())
-	const refresh = Number(/^\d{2,4}$/.exec(params.get('refresh') ?? '')?.[0] ?? 0)
-	const body = page({
-		...{ title: made.title, path, version: now.version, body: made.body, nowMs: now.clock() },
-		...{ banner: banner(standing), trouble: standing.state === 'watching' ? null : standing.words },
-		again: withParam('refresh', '60'),
-		jsonPath: withParam('format', 'json'),
-		refreshS: refresh === 0 ? null : refresh,
-		...(path === '/' && { isHeadingHidden: true as const }),
-	})
-	return { status: made.status ?? 200, type: `text/html${utf8}`, body }
-}
 
 interface Made {
 	readonly title: string
@@ -55,6 +19,35 @@ interface Made {
 	readonly body: Html
 	/** Default: 200. */
 	readonly status?: number
+}
+
+type Maker = (facts: PageFacts, params: URLSearchParams) => Promise<Made>
+
+const pages = new Map<string, Maker>([
+	['/', maker(() => 'Overview', overview, overviewBody)],
+	['/alerts', maker(() => 'Alerts', alerts, alertsBody)],
+	['/watches', maker(() => 'Watches', watches, watchesBody)],
+	['/watch', maker(titleOf, watchPage, watchBody)],
+	['/deliveries', maker(() => 'Deliveries', deliveryPage, deliveriesBody)],
+])
+
+/** `find`: null: there is no such watch. */
+function maker<Found extends object>(
+	titleOf: (found: Found) => string,
+	find: (facts: PageFacts, params: URLSearchParams) => Promise<Found | null>,
+	bodyOf: (found: Found, facts: PageFacts, params: URLSearchParams) => Html,
+): Maker {
+	return async (facts, params) => {
+		const found = await find(facts, params)
+		return found === null ? notWatched : { title: titleOf(found), found, body: bodyOf(found, facts, params) }
+	}
+}
+
+const notWatched: Made = {
+	title: 'Not watched',
+	found: { error: 'no watchlist names this address on this network' },
+	body: html`<p class="none">No watchlist names this address on this network. <a href="/watches">All watches</a></p>`,
+	status: 404,
 }
 
 /**
@@ -67,38 +60,27 @@ function unreadable(error: unknown): Made {
 	return {
 		title: 'Not now',
 		found: { error: why },
-		body: html`<section id="list"><p class="none">This cannot be shown now: ${why}.</p></section>`,
+		body: html`<p class="none">This cannot be shown now: ${why}.</p>`,
 		status: 503,
 	}
 }
 
-const notWatched: Made = {
-	title: 'Not watched',
-	found: { error: 'no watchlist names this address on this network' },
-	body: html`<p class="none">No watchlist names this address on this network. <a href="/watches">All watches</a></p>`,
-	status: 404,
-}
-
-const pages: Readonly<Record<string, (facts: PageFacts, params: URLSearchParams) => Promise<Made>>> = {
-	async '/'(facts) {
-		const found = await overview(facts)
-		return { title: 'Overview', found, body: overviewBody(found, facts) }
-	},
-	async '/alerts'(facts, params) {
-		const found = await alerts(facts, params)
-		return { title: 'Alerts', found, body: alertsBody(found, facts, params) }
-	},
-	async '/watches'(facts, params) {
-		const found = await watches(facts, params)
-		return { title: 'Watches', found, body: watchesBody(found, facts, params) }
-	},
-	async '/watch'(facts, params) {
-		const found = await watchPage(facts, params)
-		if (found === null) return notWatched
-		return { title: titleOf(found), found, body: watchBody(found, facts, params) }
-	},
-	async '/deliveries'(facts, params) {
-		const found = await deliveryPage(facts, params)
-		return { title: 'Deliveries', found, body: deliveriesBody(found, facts, params) }
-	},
+/** The page at `path` with the query `params`; null when there is none. */
+export async function pageAt(
+	path: string,
+	params: URLSearchParams,
+	facts: () => PageFacts | Promise<PageFacts>,
+): Promise<Page | null> {
+	if (path === '/style.css') return { status: 200, type: 'text/css; charset=utf-8', body: style }
+	if (path === '/icon.svg') return { status: 200, type: 'image/svg+xml', body: icon }
+	const make = pages.get(path)
+	if (make === undefined) return null
+	const now = await facts()
+	const { status = 200, found, ...made } = await make(now, params).catch(unreadable)
+	if (params.get('format') === 'json') {
+		return { status, type: 'application/json; charset=utf-8', body: `${JSON.stringify(found)}\n` }
+	}
+	const standing = standingOf(await now.health())
+	const body = page({ ...made, path, params, standing, version: now.version, nowMs: now.clock() })
+	return { status, type: 'text/html; charset=utf-8', body }
 }

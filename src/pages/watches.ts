@@ -2,13 +2,14 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { formatAmount } from '../base/amount.js'
+import { usualKinds } from '../kinds/all.js'
 import type { Address } from '../model/glossary.js'
 import type { Watch } from '../model/watch.js'
 import { watchLink, wholeAddress } from './addresses.js'
-import { kindsInWords } from './chosenKinds.js'
+import { listPage } from './listPage.js'
 import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
-import { type Column, filters, pager, table, whole } from './look/layout.js'
+import { type Column, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
 
 const watchesAPage = 100
@@ -101,28 +102,36 @@ async function chosen({ watches: all }: PageFacts, { text, network, start }: Wan
 }
 
 export function watchesBody(
-	{ watches: found, of, next }: Awaited<ReturnType<typeof watches>>,
+	found: Awaited<ReturnType<typeof watches>>,
 	facts: PageFacts,
 	params: URLSearchParams,
 ): Html {
 	const nowMs = facts.clock()
-	return html`${filters('/watches', params, [
-		{ name: 'q', label: 'Address, label, tag, watchlist' },
-		{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
-	])}
-<section id="list" aria-label="Watches">
-<p class="quiet">${grouped(found.length)} shown, of ${grouped(of)} in all.</p>
-${table('Watches', found, [
-	['Watch', (watch) => watchLink(watch.network, watch)],
-	['Address', ({ address }) => wholeAddress(address)],
-	...networkColumn(facts),
-	['Balance', balanceOf, 'number'],
-	['Last event', ({ lastEvent: event }) => event && ago(event.at, nowMs)],
-	['Alerts', kindsInWords],
-	['Receivers', ({ receivers }) => receivers.join(', ')],
-	['Watchlist, tags', ({ watchlist, tags }) => html`${watchlist} <span class="quiet">${tags.join(', ')}</span>`],
-])}
-${pager('/watches', params, next, 'More')}</section>`
+	const shown = table('Watches', found.watches, [
+		['Watch', (watch) => watchLink(watch.network, watch)],
+		['Address', ({ address }) => wholeAddress(address)],
+		...networkColumn(facts),
+		['Balance', balanceOf, 'number'],
+		['Last event', ({ lastEvent: event }) => event && ago(event.at, nowMs)],
+		['Alerts', kindsInWords],
+		['Receivers', ({ receivers }) => receivers.join(', ')],
+		['Watchlist, tags', ({ watchlist, tags }) => html`${watchlist} <span class="quiet">${tags.join(', ')}</span>`],
+	])
+	return listPage({
+		...{ path: '/watches', params, found, label: 'Watches' },
+		fields: [
+			{ name: 'q', label: 'Address, label, tag, watchlist' },
+			{ name: 'network', label: 'Network', among: facts.networks.map(({ name }) => name) },
+		],
+		body: html`<p class="quiet">${grouped(found.watches.length)} shown, of ${grouped(found.of)} in all.</p>${shown}`,
+	})
+}
+
+/** What a watch is alerted of. */
+export function kindsInWords({ kinds, direction }: WatchRow): string {
+	const isUsual = kinds.length === usualKinds.length && usualKinds.every((kind) => kinds.includes(kind))
+	const words = isUsual ? 'the default kinds' : kinds.join(', ')
+	return direction === 'both' ? words : `${words}; ${direction} only`
 }
 
 function networkColumn({ networks }: PageFacts): readonly Column<WatchRow>[] {

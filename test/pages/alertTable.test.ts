@@ -4,7 +4,6 @@ import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
 import { usualKinds } from '../../src/kinds/all.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { WatchRules } from '../../src/model/watch.js'
-import { kindsInWords } from '../../src/pages/chosenKinds.js'
 import { alertDeliveryOf, deliveryOf, messageOf, payer, startMs, systemData, treasury } from '../notify/samples.js'
 import { pageFacts, servePages } from './facts.js'
 
@@ -100,7 +99,7 @@ describe('the page of a watch', () => {
 		expect(found.alerts).toHaveLength(3)
 		const text = await (await fetch(`${url}${own}`)).text()
 		expect(words(text)).toContain('1,234.500000000000000001 ETH at block 19,000,000')
-		expect(words(text)).toContain('Alerts everything (default)')
+		expect(words(text)).toContain('Alerts the default kinds')
 		const [chart = '', ...others] = text.match(/<figure[\s\S]*?<\/figure>/g) ?? []
 		expect(others).toEqual([])
 		expect([...chart.matchAll(/<span>([^<]*)<\/span>/g)].map(([, label]) => label)).toEqual([
@@ -139,15 +138,13 @@ describe('the page of a watch', () => {
 })
 
 describe('the page of watches', () => {
-	const all = { kinds: usualKinds, direction: 'both' } as const
-
 	test.each([
-		['everything (default)', all],
-		['everything; out only', { ...all, direction: 'out' }],
-		['everything but token', { ...all, kinds: usualKinds.filter((kind) => kind !== 'token') }],
-		['everything and income', { ...all, kinds: [...usualKinds, 'income'] }],
-		['only transfer, deployment', { ...all, kinds: ['transfer', 'deployment'] }],
-	] as const)('default: %s', (said, watch) => {
-		expect(kindsInWords(watch)).toBe(said)
+		['the default kinds', {}],
+		['the default kinds; out only', { direction: 'out' }],
+		['transfer, income', { kinds: ['transfer', 'income'] }],
+	] as const)('default: %s', async (said, rules) => {
+		const url = await servePages(() => ({ ...facts(), watches: watchSet(rules) }))
+		const text = await (await fetch(`${url}/watches`)).text()
+		expect(text).toContain(`<td data-name="Alerts">${said}</td>`)
 	})
 })

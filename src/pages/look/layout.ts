@@ -1,5 +1,6 @@
 /** The room is how the pages look: templates, layout, tables, figures, charts, style. */
 
+import { banner, type Standing } from '../standing.js'
 import { time } from './figures.js'
 import { type Html, html, textOf } from './html.js'
 
@@ -13,26 +14,23 @@ const places = [
 export interface Frame {
 	readonly title: string
 	readonly path: string
+	readonly params: URLSearchParams
 	readonly version: string
-	readonly banner: Html
-	/** What begins the title of the window, such as `Degraded`; null while nothing is wrong. */
-	readonly trouble: string | null
+	readonly standing: Standing
 	/** When the page was made. */
 	readonly nowMs: number
-	/** The path of the same page as JSON. */
-	readonly jsonPath: string
-	/** The banner already says what the page is for: its heading is for screen readers only. */
-	readonly isHeadingHidden?: true
-	/** The path of the same page, loaded again every minute. */
-	readonly again: string
-	/** After how many seconds a browser loads the page again; null: never. */
-	readonly refreshS: number | null
 	readonly body: Html
 }
 
-export function page(frame: Frame): string {
-	const { title, path, version, banner, again, trouble, nowMs, jsonPath, isHeadingHidden, refreshS, body } = frame
-	const mark = trouble === null ? '' : `${trouble} · `
+export function page({ title, path, params, version, standing, nowMs, body }: Frame): string {
+	const trouble = standing.state === 'watching' ? '' : `${standing.words} · `
+	/** The same page with another parameter. */
+	const withParam = (name: string, value: string) => {
+		const query = new URLSearchParams(params)
+		query.set(name, value)
+		return `${path}?${query.toString()}`
+	}
+	const refreshS = /^[1-9]\d{1,3}$/.exec(params.get('refresh') ?? '')?.[0]
 	return textOf(html`<!doctype html>
 <html lang="en">
 <head>
@@ -41,11 +39,10 @@ export function page(frame: Frame): string {
 <meta name="color-scheme" content="light dark">
 <meta name="referrer" content="no-referrer">
 ${
-	refreshS === null
-		? null
-		: html`<meta http-equiv="refresh" content="${refreshS}">
+	refreshS &&
+	html`<meta http-equiv="refresh" content="${refreshS}">
 `
-}<title>${mark}${title} · tracewatch</title>
+}<title>${trouble}${title} · tracewatch</title>
 <link rel="icon" href="/icon.svg" type="image/svg+xml">
 <link rel="stylesheet" href="/style.css">
 </head>
@@ -56,62 +53,18 @@ ${
 <nav aria-label="Pages"><ul>${places.map(
 		([at, name]) => html`<li><a href="${at}"${at === path ? html` aria-current="page"` : null}>${name}</a></li>`,
 	)}</ul></nav>
-${banner}
+${banner(standing)}
 </header>
 <main id="main" tabindex="-1">
-<h1${isHeadingHidden === true ? html` class="hidden"` : null}>${title}</h1>
+<h1${path === '/' && html` class="hidden"`}>${title}</h1>
 ${body}
 </main>
-<footer><p>As of ${time(nowMs)} · <a href="${again}">load again every minute</a></p>
-<p>This page as <a href="${jsonPath}">JSON</a> ·
+<footer><p>As of ${time(nowMs)} · <a href="${withParam('refresh', '60')}">load again every minute</a></p>
+<p>This page as <a href="${withParam('format', 'json')}">JSON</a> ·
 <a href="/metrics">Metrics</a> · <a href="/healthz">Health</a></p></footer>
 </body>
 </html>
 `)
-}
-
-/** Links to the first and the next page, as far as they exist. */
-export function pager(path: string, params: URLSearchParams, next: string | null, words = 'Older'): Html {
-	const first = new URLSearchParams(params)
-	const isFirst = first.get('before') === null
-	first.delete('before')
-	const older = new URLSearchParams(first)
-	if (next !== null) older.set('before', next)
-	return html`<nav class="pager" aria-label="Further entries">${
-		isFirst ? null : html`<a href="${path}?${first.toString()}">To the first</a>`
-	} ${next === null ? null : html`<a rel="next" href="${path}?${older.toString()}">${words}</a>`}</nav>`
-}
-
-export interface Field {
-	readonly name: string
-	readonly label: string
-	/** The values to choose from. Absent: any text. */
-	readonly among?: readonly string[]
-}
-
-/** A form with filters, sent as the query of the page. The first two are always shown, the others once one is set. */
-export function filters(path: string, params: URLSearchParams, fields: readonly Field[]): Html {
-	const shown = fields.map(({ name, label, among }) => {
-		const value = params.get(name) ?? ''
-		const choices = among?.includes(value) === false && value !== '' ? [...among, value] : among
-		const field =
-			choices === undefined
-				? html`<input id="f-${name}" name="${name}" value="${value}" autocomplete="off" spellcheck="false">`
-				: html`<select id="f-${name}" name="${name}"><option value="">any</option>${choices.map(
-						(one) => html`<option${one === value ? html` selected` : null}>${one}</option>`,
-					)}</select>`
-		return { isSet: value !== '', field: html`<p><label for="f-${name}">${label}</label>${field}</p>` }
-	})
-	const [first, more] = [shown.slice(0, 2), shown.slice(2)]
-	const button = html`<p><button type="submit">Show</button></p>`
-	const open = more.some(({ isSet }) => isSet) ? html` open` : null
-	return html`<form class="filters" method="get" action="${path}" role="search">${first.map(
-		({ field }) => field,
-	)}${button}${
-		more.length === 0
-			? null
-			: html`<details${open}><summary>More filters</summary><div>${more.map(({ field }) => field)}</div></details>`
-	}</form>`
 }
 
 export type Cell = Html | string | null
