@@ -103,13 +103,11 @@ function alertFacts(data: AlertData, facts: PageFacts): Html {
 }
 
 export function deliveryInWords(one: PublicDelivery): Html {
-	const to = one.recipient === null ? one.receiver : `${one.receiver} (${one.recipient})`
-	const ended = one.endedAt === null ? null : html` ${time(one.endedAt)}`
-	const many = `, ${counted(one.attempts, 'attempt')}`
-	const tries = one.attempts > 1 || one.result !== 'delivered' ? many : ''
-	return html`${mark(one.result, gravityOf(one.result))} ${to}${tries}${ended}${
-		one.nextAttemptAt === null ? null : html`, next ${time(one.nextAttemptAt)}`
-	}${one.lastError === null ? null : html`; last failure: ${one.lastError}`}${
-		one.answer === null ? null : html`; ${one.answer}`
-	}`
+	const { recipient, endedAt, nextAttemptAt, lastError, answer } = one
+	return html`${mark(one.result, gravityOf(one.result))} ${one.receiver}${recipient && ` (${recipient})`}, ${counted(
+		one.attempts,
+		'attempt',
+	)}${endedAt && html` ${time(endedAt)}`}${nextAttemptAt && html`, next ${time(nextAttemptAt)}`}${
+		lastError && `; last failure: ${lastError}`
+	}${answer && `; ${answer}`}`
 }

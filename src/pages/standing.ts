@@ -27,9 +27,7 @@ export function standingOf(health: Health): Standing {
 
 function notWatching({ networks }: Health): string {
 	const names = networks.flatMap(({ ok, network }) => (ok ? [] : [network]))
-	if (names.length === 0 || networks.length === 1) return 'Not watching'
-	const shown = names.slice(0, 3).join(', ')
-	return `Not watching ${shown}${names.length > 3 ? ` and ${names.length - 3} more` : ''}`
+	return names.length === 0 || networks.length === 1 ? 'Not watching' : `Not watching ${names.join(', ')}`
 }
 
 const signs: Readonly<Record<StandingName, string>> = { watching: '●', degraded: '▲', 'not-watching': '■' }

@@ -64,7 +64,6 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 	const nowMs = facts.clock()
 	const [first] = own
 	const book = first?.book ?? null
-	const { receivers } = facts
 	const shown: readonly (readonly [string, Html | string | null])[] = [
 		['Address', html`${wholeAddress(address)}${explorerLink(explorer ?? undefined)}`],
 		['Network', network],
@@ -76,12 +75,11 @@ export function watchBody(found: Found, facts: PageFacts, params: URLSearchParam
 		],
 		['Last event', first?.lastEvent ? ago(first.lastEvent.at, nowMs) : 'none lately'],
 	]
-	const names = new Set(receivers.map(({ name }) => name))
 	const isShown = rows.length <= mostListed
 	const all = new URLSearchParams({ network, address })
 	return html`<section id="about" class="about" aria-label="About this watch">
 <div><h2>What it is</h2>${factList(shown, 'Address')}</div>
-${own.map((one) => html`<div><h2>Rules in ${one.watchlist}</h2>${rules(one, names)}</div>`)}</section>
+${own.map((one) => html`<div><h2>Rules in ${one.watchlist}</h2>${rules(one)}</div>`)}</section>
 ${rulers === null ? null : rulersSection(rulers, address, network, facts)}
 ${
 	movements === null
@@ -99,7 +97,7 @@ ${listPage({
 })}`
 }
 
-function rules(one: Found['watches'][number], names: ReadonlySet<string>): Html {
+function rules(one: Found['watches'][number]): Html {
 	const tokens = Array.isArray(one.tokens) ? one.tokens.join(', ') : one.tokens === 'known' ? null : one.tokens
 	return factList([
 		['Label', one.label],
@@ -110,15 +108,7 @@ function rules(one: Found['watches'][number], names: ReadonlySet<string>): Html 
 		['Alert below', one.balanceBelow],
 		['Alert above', one.balanceAbove],
 		['From block', one.fromBlock == null ? null : grouped(one.fromBlock)],
-		[
-			'Receivers',
-			html`${one.receivers.map(
-				(name, at) =>
-					html`${at === 0 ? null : ', '}${
-						names.has(name) ? html`<a href="/deliveries?receiver=${encodeURIComponent(name)}">${name}</a>` : name
-					}`,
-			)}`,
-		],
+		['Receivers', one.receivers.join(', ')],
 	])
 }
 

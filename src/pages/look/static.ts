@@ -45,7 +45,7 @@ table { border-collapse: collapse; width: 100%; font-size: .95rem; }
 th, td { text-align: left; vertical-align: baseline; padding: .25rem .5rem; border-bottom: 1px solid var(--line);
 	overflow-wrap: anywhere; min-width: 4.5rem; }
 thead th { color: var(--quiet); font-weight: 600; overflow-wrap: normal; white-space: nowrap; font-size: .9em; }
-thead a { color: inherit; } tbody th { font-weight: 600; min-width: 6.5rem; }
+tbody th { font-weight: 600; min-width: 6.5rem; }
 .number { text-align: right; font-variant-numeric: tabular-nums; } td.number { white-space: nowrap; }
 .whole { white-space: nowrap; }
 .alarm { color: var(--ill); font-weight: 600; } .alarm a { color: inherit; }
@@ -69,8 +69,7 @@ tr:has(details[open]), .more { background: var(--lift); } .more td { padding: .2
 .filters label { font-size: .85rem; color: var(--quiet); }
 input, select, button { font: inherit; color: var(--text); background: var(--back); border: 1px solid var(--quiet);
 	border-radius: .25rem; padding: .2rem .5rem; max-width: 100%; min-height: 2rem; }
-button { cursor: pointer; } .filters details[open] { flex-basis: 100%; }
-.filters details div { display: flex; flex-wrap: wrap; gap: .4rem .9rem; padding-top: .35rem; }
+button { cursor: pointer; }
 .sent { margin: .25rem 0; padding-left: 1.25rem; overflow-wrap: anywhere; }
 summary { cursor: pointer; color: var(--link); display: inline-block; padding: .1rem 0; }
 summary::before { content: '▸'; display: inline-block; width: 1em; } details[open] summary::before { content: '▾'; }
