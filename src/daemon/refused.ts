@@ -1,48 +1,8 @@
 import { counted } from '../base/text/counted.js'
 import type { Config } from '../config/load.js'
-import type { NetworkSettings } from '../config/settings/settings.js'
-import { chunksOf } from '../config/watchlists/revision.js'
-import type { Watchlists } from '../config/watchlists/watchlists.js'
-import type { SystemNotice } from '../core/outbox/system.js'
-import type { Log, Store } from '../model/ports.js'
-import type { StatePlace } from '../model/state.js'
+import type { Store } from '../model/ports.js'
 import type { NetworkTrouble } from '../model/trouble.js'
-import { copyWatchlists } from '../state/open.js'
-import type { NoticeOf, Notices } from './health/notices.js'
-
-type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
-
-/**
- * Copies good watchlists for a restart that finds wrong ones; resolves when it and all before it are done. Never
- * rejects.
- */
-export type KeepGood = (good: GoodFiles | null) => Promise<void>
-
-/** A copy that was begun ends after the signal to stop, too: the next start may need it. */
-const LONGEST_COPY_MS = 10_000
-
-/** Writes one at a time, so that the last of several edits is stored last. */
-export function createKeepGood(place: StatePlace, fence: Store['fence'], log: Log): KeepGood {
-	let before: Promise<void> = Promise.resolve()
-	async function keep({ files: watchlists, contents, revision }: GoodFiles): Promise<void> {
-		const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
-		const digests = new Map(files.map(({ path, digest }) => [path, digest]))
-		const signal = AbortSignal.timeout(LONGEST_COPY_MS)
-		const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
-		try {
-			await copyWatchlists(place, { revision, watchlists, files, chunks }, fence())
-		} catch (error) {
-			log.warn(
-				{ err: error },
-				'the watchlists in effect cannot be copied into the state: a restart would need right ones',
-			)
-		}
-	}
-	return (good) => {
-		if (good !== null) before = before.then(() => keep(good))
-		return before
-	}
-}
+import type { Notices } from './health/notices.js'
 
 /** Notifies receivers that edited watchlists are wrong, and that they are right again, once each. Never rejects. */
 export interface Refusals {
@@ -65,41 +25,34 @@ const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
 
 export function createRefusals({ config, receiversOf, store, notices }: RefusalOptions): Refusals {
-	const noticeOf =
-		(notice: Pick<SystemNotice, 'type' | 'reason' | 'ends'>): NoticeOf =>
-		async ({ network }) => {
-			const state = (await store.summary()).networks.get(network)
-			const head = state?.seen === undefined ? null : BigInt(state.seen.head)
-			return { ...notice, checkpoint: state?.checkpoint.number ?? null, head }
-		}
+	async function reconcile(isRefused: boolean, reason: string): Promise<void> {
+		// A state that cannot be read keeps no one from hearing of it.
+		const { networks } = (await store.summary().catch(() => null)) ?? { networks: null }
+		await notices.reconcile('refused', isRefused ? present() : [], ({ network }, isOver) => {
+			const { checkpoint, seen } = networks?.get(network) ?? {}
+			const places = { checkpoint: checkpoint?.number ?? null, head: seen === undefined ? null : BigInt(seen.head) }
+			if (isOver) return { type: 'system.recovered', ends: 'refused', reason, ...places }
+			return { type: 'system.refused', reason: isRefused ? reason : WRONG, ...places }
+		})
+	}
+
+	/** Lists each receiver once, in its first network. */
+	function present(): readonly NetworkTrouble[] {
+		const reached = new Set<string>()
+		// Two troubles of one millisecond have different ids, too.
+		const sinceMs = Date.now() + notices.timesAccepted()
+		return config.networks.map(({ name: network, chainId }) => {
+			const receivers = receiversOf(network).filter((name) => !reached.has(name))
+			for (const name of receivers) reached.add(name)
+			return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: false }
+		})
+	}
+
 	return {
-		refused(words) {
-			const reason = `${WRONG}: ${words}`.slice(0, MOST_WORDS)
-			const notice = { type: 'system.refused', reason: `${reason}${REMEDY}` } as const
-			notices.begin(() => begun(config.networks, receiversOf, notices.timesAccepted()), noticeOf(notice))
-			return notices.post()
-		},
+		refused: (words) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
 		accepted(watches) {
 			const many = `${counted(watches, 'address is', 'addresses are')} watched`
-			const reason = `the watchlists are right again and in effect: ${many}`
-			notices.end('refused', () => true, noticeOf({ type: 'system.recovered', ends: 'refused', reason }))
-			return notices.post()
+			return reconcile(false, `the watchlists are right again and in effect: ${many}`)
 		},
 	}
-}
-
-/** Lists each receiver once, in its first network. */
-function begun(
-	networks: readonly NetworkSettings[],
-	receiversOf: RefusalOptions['receiversOf'],
-	timesAccepted: number,
-): readonly NetworkTrouble[] {
-	const reached = new Set<string>()
-	// Two troubles of one millisecond have different ids, too.
-	const sinceMs = Date.now() + timesAccepted
-	return networks.map(({ name: network, chainId }) => {
-		const receivers = receiversOf(network).filter((name) => !reached.has(name))
-		for (const name of receivers) reached.add(name)
-		return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: false }
-	})
 }

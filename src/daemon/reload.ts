@@ -1,19 +1,22 @@
 import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
-import { type Following, followWatchlists } from '../config/watchlists/followWatchlists.js'
-import { fileDigest } from '../config/watchlists/revision.js'
+import { followWatchlists } from '../config/watchlists/followWatchlists.js'
+import { chunksOf, fileDigest } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
+import type { Watchlists } from '../config/watchlists/watchlists.js'
 import { ConfigError, formatProblem } from '../errors.js'
-import type { Log } from '../model/ports.js'
+import type { Log, Store } from '../model/ports.js'
+import type { StatePlace } from '../model/state.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
+import { copyWatchlists } from '../state/open.js'
 import { CONFIG_CHANGED } from './health/health.js'
 import type { Notices } from './health/notices.js'
 import { receiversOf } from './openNetwork.js'
 import type { Parts } from './parts.js'
-import { createKeepGood, createRefusals, type KeepGood, type Refusals } from './refused.js'
+import { createRefusals } from './refused.js'
 import { watchingInWords } from './supervision.js'
 
 /** The watchlists in effect. */
@@ -43,31 +46,107 @@ export interface EditOptions {
 
 /**
  * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
- * receivers of wrong ones. Resolves when the signal aborts.
+ * receivers of wrong ones. All watchlists take effect, or none. Resolves when the signal aborts.
  */
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
-	const { config, parts, metrics, notices, log, inEffect } = options
-	const { store } = parts
+	const { config, log } = options
 	const lists = followWatchlists(config)
-	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
-	const refusals = createRefusals({ config, store, notices, receiversOf: receiversNow })
-	const keepGood = createKeepGood(config.statePlace, store.fence, log)
-	if (config.refused === undefined) {
-		void keepGood({ ...config, files: config.watchlistFiles })
-		void refusals.accepted(config.watches.length)
-	} else {
-		metrics.reloadOk.set(0)
-		void refusals.refused(config.refused.map(formatProblem).join('; '))
+	const { accepted, refused } = createVerdicts(options)
+	async function reload(cause: string): Promise<void> {
+		if (signal.aborted) return
+		options.notifier.reloading()
+		keepYoungSmall()
+		try {
+			const read = await lists.load(signal)
+			await takeEffect(options, { ...read, cause })
+			// Poll now, so that a new watch need not wait for the next tick.
+			for (const poller of options.parts.pollers) poller.nudge(signal)
+			await accepted(read)
+		} catch (error) {
+			if (signal.aborted) return
+			options.notifier.ready('the watchlists are wrong: the last good ones stay in effect')
+			// An unreadable file must not stop the daemon either.
+			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
+			const words = error instanceof Error ? error.message : String(error)
+			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
+			await refused(words.replaceAll('\n', '; '))
+		} finally {
+			letYoungGrow()
+		}
 	}
-	const reload = createReload({ ...options, lists, refusals, keepGood }, signal)
-	const offHangup = options.onHangup(() => void reload('SIGHUP'))
+	/** One at a time, so that the last of several edits is the last to be kept. */
+	let running =
+		config.refused === undefined
+			? accepted({ ...config, files: config.watchlistFiles })
+			: refused(config.refused.map(formatProblem).join('; '))
+	const reloadNext = (cause: string) => {
+		running = running.then(() => reload(cause))
+	}
+	const offHangup = options.onHangup(() => reloadNext('SIGHUP'))
 	const { paths, revision } = lists
 	await Promise.all([
-		watchFiles({ paths, revision, onChange: () => void reload('a watchlist changed'), signal }),
+		watchFiles({ paths, revision, onChange: () => reloadNext('a watchlist changed'), signal }),
 		followConfig(options, signal),
 	])
 	offHangup()
-	await keepGood(null)
+	await running
+}
+
+type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
+
+/** What follows from good watchlists and from wrong ones, at the start and at each reload. Neither rejects. */
+function createVerdicts({ config, parts: { store }, metrics, notices, log, inEffect }: EditOptions) {
+	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
+	const refusals = createRefusals({ config, store, notices, receiversOf: receiversNow })
+	return {
+		async accepted(good: GoodFiles): Promise<void> {
+			inEffect.isRefused = false
+			metrics.reloadOk.set(1)
+			const said = refusals.accepted(inEffect.watches.length)
+			await keepGood(config.statePlace, good, store).catch((error) => {
+				const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
+				log.warn({ err: error }, lost)
+			})
+			await said
+		},
+		async refused(words: string): Promise<void> {
+			inEffect.isRefused = true
+			metrics.reloadOk.set(0)
+			await refusals.refused(words)
+		},
+	}
+}
+
+/** A copy that was begun ends after the signal to stop, too: the next start may need it. */
+const LONGEST_COPY_MS = 10_000
+
+/** Copies good watchlists for a restart that finds wrong ones. */
+async function keepGood(
+	place: StatePlace,
+	{ files: watchlists, contents, revision }: GoodFiles,
+	store: Pick<Store, 'fence'>,
+): Promise<void> {
+	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
+	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
+	const signal = AbortSignal.timeout(LONGEST_COPY_MS)
+	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
+	await copyWatchlists(place, { revision, watchlists, files, chunks }, store.fence())
+}
+
+async function takeEffect(
+	{ config, parts, metrics, notifier, log, inEffect }: EditOptions,
+	{ cause, watches, files, addressFiles }: Watchlists & { readonly cause: string },
+): Promise<void> {
+	const changes = await changesOf(inEffect.watches, watches)
+	parts.setWatches(watches)
+	Object.assign(inEffect, { watches, loadedAtMs: Date.now(), changed: changes })
+	countWatches(metrics, config, watches)
+	metrics.reloadAt.setToCurrentTime()
+	log.info(
+		{ cause, watches: watches.length, files: files.length + addressFiles.length, ...changes },
+		'watchlists are read again and in effect',
+	)
+	notifier.ready(`${watchingInWords(watches.length)}; the last reload ${inWords(changes)}`)
 }
 
 /** A reload does not apply an edited tracewatch.yaml: notes and logs that a restart is needed. */
@@ -81,63 +160,6 @@ async function followConfig({ config: { path }, inEffect, log }: EditOptions, si
 		await watchFiles({ paths: () => [path], onChange: () => void note().catch(() => undefined), signal })
 	} catch (error) {
 		if (!signal.aborted) throw error
-	}
-}
-
-interface ReloadParts extends Omit<EditOptions, 'onHangup'> {
-	readonly lists: Following
-	readonly refusals: Refusals
-	readonly keepGood: KeepGood
-}
-
-/** Returns a function that reads the watchlists again. All of them take effect, or none. Reloads run one at a time. */
-function createReload(
-	{ config, lists, parts, metrics, notifier, log, inEffect, refusals, keepGood }: ReloadParts,
-	signal: AbortSignal,
-) {
-	let running: Promise<void> = Promise.resolve()
-	async function reload(cause: string): Promise<void> {
-		if (signal.aborted) return
-		notifier.reloading()
-		keepYoungSmall()
-		try {
-			const read = await lists.load(signal)
-			const { watches, files, addressFiles } = read
-			const changes = await changesOf(inEffect.watches, watches)
-			parts.setWatches(watches)
-			inEffect.watches = watches
-			inEffect.loadedAtMs = Date.now()
-			inEffect.isRefused = false
-			inEffect.changed = changes
-			void keepGood(read)
-			countWatches(metrics, config, watches)
-			metrics.reloadOk.set(1)
-			metrics.reloadAt.setToCurrentTime()
-			log.info(
-				{ cause, watches: watches.length, files: files.length + addressFiles.length, ...changes },
-				'watchlists are read again and in effect',
-			)
-			notifier.ready(`${watchingInWords(watches.length)}; the last reload ${inWords(changes)}`)
-			void refusals.accepted(watches.length)
-			// Poll now, so that a new watch need not wait for the next tick.
-			for (const poller of parts.pollers) poller.nudge(signal)
-		} catch (error) {
-			if (signal.aborted) return
-			inEffect.isRefused = true
-			metrics.reloadOk.set(0)
-			notifier.ready('the watchlists are wrong: the last good ones stay in effect')
-			// An unreadable file must not stop the daemon either.
-			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
-			const words = error instanceof Error ? error.message : String(error)
-			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
-			await refusals.refused(words.replaceAll('\n', '; '))
-		} finally {
-			letYoungGrow()
-		}
-	}
-	return (cause: string) => {
-		running = running.then(() => reload(cause))
-		return running
 	}
 }
 

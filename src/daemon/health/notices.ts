@@ -1,6 +1,7 @@
 /**
  * Notifies receivers that a trouble of networks begins and that it ends, once each. A trouble is recorded before its
- * beginning is posted, and removed after its end is posted; the next run ends what a kill leaves open.
+ * beginning is posted, and removed after its end is posted; the next run repeats what a kill leaves in doubt, under
+ * the same id.
  */
 
 import { sha256 } from '../../base/sha256.js'
@@ -11,21 +12,22 @@ import type { NetworkTrouble, Trouble, TroubleBook } from '../../model/trouble.j
 
 type Kind = NetworkTrouble['kind']
 
-type Words = Omit<SystemNotice, 'network' | 'chainId' | 'sinceMs'>
-/** What a message says of a trouble, besides the network and since when. */
-export type NoticeOf = (trouble: NetworkTrouble) => Words | Promise<Words>
+export type Words = Omit<SystemNotice, 'network' | 'chainId' | 'sinceMs'>
 
 export interface Notices {
 	/** Recorded troubles that have not ended. */
 	open(kind: Kind): readonly NetworkTrouble[]
 	/** How many refused edits have ended. */
 	timesAccepted(): number
-	/** Of a network that has such a trouble already, that one is announced, unless it was. */
-	begin(troubles: () => readonly NetworkTrouble[], noticeOf: NoticeOf): void
-	/** Ends the recorded troubles of these networks. */
-	end(kind: Kind, isEnded: (network: string) => boolean, noticeOf: NoticeOf): void
-	/** Posts what has begun and ended, in order; what cannot be written, at the next call. Never rejects. */
-	post(): Promise<void>
+	/**
+	 * From now on these troubles of the kind are present, at most one of a network. `wordsOf` is called at once for each
+	 * that begins or ends. What cannot be posted is posted at the next call, in order. Never rejects.
+	 */
+	reconcile(
+		kind: Kind,
+		present: readonly NetworkTrouble[],
+		wordsOf: (trouble: NetworkTrouble, isOver: boolean) => Words,
+	): Promise<void>
 }
 
 export interface NoticesOptions {
@@ -37,52 +39,41 @@ export interface NoticesOptions {
 	readonly log: Log
 }
 
+interface Notice {
+	readonly trouble: NetworkTrouble
+	readonly isOver: boolean
+	readonly words: Words
+	readonly nowMs: number
+}
+
 export function createNotices({ recipientsOf, store, troubles, clock, log }: NoticesOptions): Notices {
-	const waiting: (() => Promise<void>)[] = []
+	const open = (kind: Kind) => troubles.current().open.filter((one): one is NetworkTrouble => one.kind === kind)
+	/** Troubles of the kind, as recorded once all of `unposted` is posted. */
+	const known = { stalled: open('stalled'), refused: open('refused') }
+	const unposted: Notice[] = []
 	let isWritable = true
 	let before: Promise<void> = Promise.resolve()
 
-	const open = (kind: Kind) => troubles.current().open.filter((trouble) => isOf(trouble, kind))
-
-	async function send(all: readonly NetworkTrouble[], noticeOf: NoticeOf, nowMs: number): Promise<void> {
-		const deliveries = all.map(async (trouble) => {
-			const { network, chainId, sinceMs, receivers } = trouble
-			const notice = { ...(await noticeOf(trouble)), network, chainId, sinceMs }
-			return systemDeliveries(notice, receivers, { recipientsOf, nowMs, digest: sha256 })
-		})
-		await store.post((await Promise.all(deliveries)).flat())
-	}
-
-	async function begun(wanted: readonly NetworkTrouble[], noticeOf: NoticeOf, nowMs: number): Promise<void> {
-		const recorded = ({ kind, network }: NetworkTrouble) => open(kind).find((one) => one.network === network)
-		const own = wanted.map((one) => recorded(one) ?? one).filter(({ announced }) => !announced)
-		if (own.length === 0) return
-		const isOwn = (one: Trouble) => own.some(({ kind, network }) => isOf(one, kind) && one.network === network)
+	async function post({ trouble, isOver, words, nowMs }: Notice): Promise<void> {
+		const { kind, network, chainId, sinceMs, receivers } = trouble
+		const isOther = (one: Trouble) => one.kind !== kind || one.network !== network
 		const record = (announced: boolean) =>
-			troubles.change((all) => ({
-				...all,
-				open: [...all.open.filter((one) => !isOwn(one)), ...own.map((one) => ({ ...one, announced }))],
-			}))
-		await record(false)
-		await send(own, noticeOf, nowMs)
-		await record(true)
-	}
-
-	async function ended(kind: Kind, isEnded: (network: string) => boolean, noticeOf: NoticeOf, nowMs: number) {
-		const gone = open(kind).filter(({ network }) => isEnded(network))
-		if (gone.length === 0) return
-		await send(gone, noticeOf, nowMs)
-		await troubles.change(({ open: all, timesAccepted }) => ({
-			open: all.filter((one) => !(isOf(one, kind) && isEnded(one.network))),
-			timesAccepted: timesAccepted + (kind === 'refused' ? 1 : 0),
+			troubles.change((all) => ({ ...all, open: [...all.open.filter(isOther), { ...trouble, announced }] }))
+		if (!isOver) await record(false)
+		const posting = { recipientsOf, nowMs, digest: sha256 }
+		await store.post(systemDeliveries({ ...words, network, chainId, sinceMs }, receivers, posting))
+		if (!isOver) return await record(true)
+		await troubles.change((all) => ({
+			open: all.open.filter(isOther),
+			timesAccepted: all.timesAccepted + (kind === 'refused' ? 1 : 0),
 		}))
 	}
 
 	async function postAll(): Promise<void> {
 		try {
-			for (let [next] = waiting; next !== undefined; [next] = waiting) {
-				await next()
-				waiting.shift()
+			for (let [next] = unposted; next !== undefined; [next] = unposted) {
+				await post(next)
+				unposted.shift()
 				isWritable = true
 			}
 		} catch (error) {
@@ -94,21 +85,18 @@ export function createNotices({ recipientsOf, store, troubles, clock, log }: Not
 	return {
 		open,
 		timesAccepted: () => troubles.current().timesAccepted,
-		begin(wanted, noticeOf) {
-			const nowMs = clock()
-			waiting.push(() => begun(wanted(), noticeOf, nowMs))
-		},
-		end(kind, isEnded, noticeOf) {
-			const nowMs = clock()
-			waiting.push(() => ended(kind, isEnded, noticeOf, nowMs))
-		},
-		post() {
+		reconcile(kind, present, wordsOf) {
+			const recorded = known[kind]
+			const isIn = (all: readonly NetworkTrouble[]) => (of: NetworkTrouble) =>
+				all.some(({ network }) => network === of.network)
+			const all = [...recorded, ...present.filter((one) => !isIn(recorded)(one))]
+			const note = (isOver: boolean) => (trouble: NetworkTrouble) =>
+				unposted.push({ trouble, isOver, words: wordsOf(trouble, isOver), nowMs: clock() })
+			all.filter(({ announced }) => !announced).forEach(note(false))
+			all.filter((one) => !isIn(present)(one)).forEach(note(true))
+			known[kind] = all.filter(isIn(present)).map((one) => ({ ...one, announced: true }))
 			before = before.then(postAll)
 			return before
 		},
 	}
-}
-
-function isOf(trouble: Trouble, kind: Kind): trouble is NetworkTrouble {
-	return trouble.kind === kind
 }

@@ -3,11 +3,11 @@ import { iso } from '../../base/utc.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
-import type { NetworkHealth } from '../../model/trouble.js'
+import type { NetworkHealth, NetworkTrouble } from '../../model/trouble.js'
 import type { PollReport } from '../../scan/poll.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import { behindInWords, reach } from '../polling/remedy.js'
-import type { Notices } from './notices.js'
+import type { Notices, Words } from './notices.js'
 
 /** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
 export interface Vitals {
@@ -30,7 +30,7 @@ export interface VitalsOptions {
 	/** Monotonic clock for measuring silence. Default: `clock`. */
 	readonly steady?: Clock
 	readonly log: Log
-	/** Called at once for each network, so that its gauge exists from the start, and at each change. */
+	/** Called at once for each network, so that its gauge exists from the start, and at each check. */
 	readonly onChange?: (network: string, stalled: boolean) => void
 }
 
@@ -51,11 +51,10 @@ interface Progress {
 
 export function createVitals(options: VitalsOptions): Vitals {
 	const { notices, receiversOf, clock, log, onChange, steady = clock } = options
-	const stallOf = (network: string) => notices.open('stalled').find((stall) => stall.network === network)
 	const networks = options.networks.map((settings, index): Progress => {
 		const poller = options.pollers[index]
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
-		const stall = stallOf(settings.name)
+		const stall = notices.open('stalled').find(({ network }) => network === settings.name)
 		return {
 			...{ settings, poller, head: null, isCarried: stall !== undefined },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
@@ -64,53 +63,38 @@ export function createVitals(options: VitalsOptions): Vitals {
 			stalledSinceMs: stall?.sinceMs ?? null,
 		}
 	})
-
-	for (const { settings, isCarried } of networks) onChange?.(settings.name, isCarried)
-	// Announce what a kill prevented, under the same id, and end the stalls of networks no longer configured.
-	for (const progress of networks)
-		if (progress.isCarried && stallOf(progress.settings.name)?.announced !== true)
-			note(progress, 'system.stalled', stallReason(progress, clock()), progress.movedAtMs)
-	const isGone = (network: string) => networks.every(({ settings }) => settings.name !== network)
-	notices.end('stalled', isGone, ({ network }) => {
-		const reason = `${network} is no longer configured: it is not scanned`
-		return { type: 'system.recovered', checkpoint: null, head: null, reason }
-	})
-
+	const progressOf = (network: string) => networks.find(({ settings }) => settings.name === network)
 	const isSilent = ({ settings, movedAtSteadyMs }: Progress) =>
 		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
 
-	async function check(): Promise<void> {
+	function check(): Promise<void> {
 		for (const progress of networks) {
-			const { settings, movedAtMs } = progress
 			const isStalled = isSilent(progress) || progress.isCarried
-			if (isStalled === (progress.stalledSinceMs !== null)) continue
-			const sinceMs = progress.stalledSinceMs ?? movedAtMs
-			const reason = isStalled ? stallReason(progress, clock()) : recoveryReason(progress, sinceMs, clock())
-			note(progress, isStalled ? 'system.stalled' : 'system.recovered', reason, sinceMs)
-			progress.stalledSinceMs = isStalled ? sinceMs : null
-			onChange?.(settings.name, isStalled)
+			progress.stalledSinceMs = isStalled ? (progress.stalledSinceMs ?? progress.movedAtMs) : null
+			onChange?.(progress.settings.name, isStalled)
 		}
-		await notices.post()
+		return notices.reconcile('stalled', networks.flatMap(stallOf), wordsOf)
 	}
 
-	function note(
-		progress: Progress,
-		type: 'system.stalled' | 'system.recovered',
-		reason: string,
-		sinceMs: number,
-	): void {
-		const { settings, checkpoint, head } = progress
-		const { name: network, chainId } = settings
-		if (type === 'system.stalled') log.error({ network, checkpoint, head }, `stalled: ${reason}`)
-		else log.info({ network, checkpoint, head }, `recovered: ${reason}`)
-		const noticeOf = () => ({ type, checkpoint, head, reason })
-		if (type === 'system.recovered') {
-			notices.end('stalled', (one) => one === network, noticeOf)
-			return
-		}
+	function stallOf({ settings: { name: network, chainId }, checkpoint, stalledSinceMs }: Progress): NetworkTrouble[] {
+		if (stalledSinceMs === null) return []
 		const at = checkpoint === null ? null : String(checkpoint)
-		const stall = { kind: 'stalled', network, chainId, sinceMs, checkpoint: at, announced: false } as const
-		notices.begin(() => [{ ...stall, receivers: receiversOf(network) }], noticeOf)
+		const of = { network, chainId, sinceMs: stalledSinceMs, receivers: receiversOf(network) }
+		return [{ kind: 'stalled', ...of, checkpoint: at, announced: false }]
+	}
+
+	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean): Words {
+		const progress = progressOf(network)
+		const { checkpoint = null, head = null } = progress ?? {}
+		const gone = `${network} is no longer configured: it is not scanned`
+		if (isOver) {
+			const reason = progress === undefined ? gone : recoveryReason(progress, sinceMs, clock())
+			log.info({ network, checkpoint, head }, `recovered: ${reason}`)
+			return { type: 'system.recovered', checkpoint, head, reason }
+		}
+		const reason = progress === undefined ? gone : stallReason(progress, clock())
+		log.error({ network, checkpoint, head }, `stalled: ${reason}`)
+		return { type: 'system.stalled', checkpoint, head, reason }
 	}
 
 	function moved(progress: Progress): void {
@@ -119,19 +103,12 @@ export function createVitals(options: VitalsOptions): Vitals {
 		progress.isCarried = false
 	}
 
-	/** One check at a time: with a slow state, a second one would repeat a notice. */
-	let checking: Promise<void> | null = null
-	function checkOnce(): Promise<void> {
-		checking ??= check().finally(() => {
-			checking = null
-		})
-		return checking
-	}
-
+	// At once: announces what a kill prevented, and ends the stalls of networks no longer configured.
+	void check()
 	return {
-		check: checkOnce,
+		check,
 		reported(network, report) {
-			const progress = networks.find(({ settings }) => settings.name === network)
+			const progress = progressOf(network)
 			if (progress === undefined) return
 			// Blocks scanned a second time or for a backfill are progress, too.
 			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) moved(progress)
@@ -139,7 +116,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 			progress.head = report.head
 		},
 		scanned(network, checkpoint) {
-			const progress = networks.find(({ settings }) => settings.name === network)
+			const progress = progressOf(network)
 			// Blocks scanned again after a reorganisation are no progress.
 			if (progress === undefined || (progress.checkpoint !== null && checkpoint <= progress.checkpoint)) return
 			moved(progress)

@@ -183,6 +183,22 @@ test('behavior: while the state cannot be written the stall shows, and is report
 	expect((await said()).map(([type]) => type)).toEqual(['system.stalled', 'system.stalled', 'system.stalled'])
 })
 
+test('behavior: a stall that begins and ends while nothing can be written is reported, and so is its end', async () => {
+	const { pass, report, said, store, folder } = await watched()
+	report(5n)
+	await rm(folder, { recursive: true })
+	await pass(11 * minute)
+	report(6n)
+	await pass(minute)
+	expect(await said()).toEqual([])
+	await mkdir(folder)
+	await pass(minute)
+	const types = (await said()).map(([type]) => type)
+	expect(types).toEqual([...Array(3).fill('system.stalled'), ...Array(3).fill('system.recovered')])
+	const ids = (await store.deliveries()).map(({ message: { data } }) => data.id.replace(/system_\w+/, ''))
+	expect(new Set(ids).size).toBe(1)
+})
+
 test('behavior: the reason says whether the endpoints fail or the head stands still', async () => {
 	const { pass, report, fail, store } = await watched()
 	report(5n, 9n)
