@@ -74,7 +74,7 @@ step; it then says from which block to go on.`),
 		const { chain, fallback } = openChain(network, {
 			clock: Date.now,
 			log: openLog(io, 2),
-			areTokensAsked: () => asked,
+			tokensWanted: () => (asked ? null : new Set()),
 		})
 		try {
 			const head = await chain.head(io.signal)

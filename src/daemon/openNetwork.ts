@@ -28,9 +28,7 @@ export interface OpenChainOptions {
 	readonly steady?: Clock
 	readonly log: Log
 	readonly onRequest?: (request: RpcRequest) => void
-	/** Whether any watch asks for tokens now. Default: no logs are read. */
-	readonly areTokensAsked?: () => boolean
-	/** Contracts of the tokens that watches ask for now; null: any contract. Default: any. */
+	/** Contracts of the tokens that watches ask for now; null: any contract. Default: no logs are read. */
 	readonly tokensWanted?: () => ReadonlySet<Address> | null
 	/** Called with the proof that a block's logs are complete. */
 	readonly onLogProofs?: (proofs: LogProofs) => void
@@ -45,17 +43,7 @@ const retryWithOthersMs = 3_000
 /** Opens the access to a network's nodes. Sends no request yet. Closing the chain closes the endpoints. */
 export function openChain(
 	network: NetworkSettings,
-	{
-		clock,
-		steady = clock,
-		log,
-		areTokensAsked,
-		tokensWanted,
-		onRequest,
-		onLogProofs,
-		onProgress,
-		walkWait,
-	}: OpenChainOptions,
+	{ clock, steady = clock, log, tokensWanted: wanted, onRequest, onLogProofs, onProgress, walkWait }: OpenChainOptions,
 ): {
 	chain: Chain
 	endpoints: Endpoints
@@ -80,12 +68,9 @@ export function openChain(
 		}),
 	)
 	const { chainId, source, isPrivate, keepsBooks, settle } = network
-	const tokens = areTokensAsked && {
+	const tokens = wanted && {
 		tokens: {
-			chainId,
-			known: network.tokens ?? noTokens,
-			areAsked: areTokensAsked,
-			...(tokensWanted !== undefined && { wanted: tokensWanted }),
+			...{ chainId, known: network.tokens ?? noTokens, wanted, areAsked: () => wanted()?.size !== 0 },
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
 	}
@@ -141,8 +126,7 @@ export function tokensWanted(
 
 /** Whether any watch of the network asks for tokens. */
 export function areTokensAsked(watches: WatchSet, network: NetworkSettings): boolean {
-	const wanted = tokensWanted(watches, network)
-	return wanted === null || wanted.size > 0
+	return tokensWanted(watches, network)?.size !== 0
 }
 
 /** Names of the receivers of a network's watches. */

@@ -23,7 +23,7 @@ import { troubleBook } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
-import { areTokensAsked, openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.js'
+import { openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.js'
 import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
 
 /** The parts of `run` and `once`; closing closes them in reverse order. */
@@ -137,7 +137,6 @@ function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
 	const receivers = () => receiversOf(watches(), name)
 	const { chain, accounts, contracts, codes, fallback } = openChain(network, {
 		...{ clock, steady, log, walkWait },
-		areTokensAsked: () => areTokensAsked(watches(), network),
 		tokensWanted: () => tokensWanted(watches(), network),
 		onRequest(request) {
 			poller.noteActivity(request)

@@ -41,7 +41,7 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 		const { chain, accounts, codes, contracts } = openChain(network, {
 			clock: Date.now,
 			log: openLog(io, 2),
-			areTokensAsked: () => true,
+			tokensWanted: () => null,
 		})
 		try {
 			const found = await whileWaiting(
