@@ -37,8 +37,8 @@ test.each(['first', 'later'])(
 		const here = siteOf({
 			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
 			'watchlists/a.yaml': watchlist([
-				`{address: ${vault}, kinds: [transfer]}`,
-				`{address: ${treasury}, kinds: [transfer]}`,
+				`{address: ${vault}, kinds: [transfer, unexplained]}`,
+				`{address: ${treasury}, kinds: [transfer, unexplained]}`,
 			]),
 		})
 		const once = async () => expect(await here.run(['once'])).toMatchObject({ code: 0 })
@@ -71,6 +71,10 @@ test.each(['first', 'later'])(
 				.map(({ type, data }) => `${type} ${data.id}`)
 				.sort(),
 		).toEqual(expected.map((id) => `alert.transfer ${id}`))
+
+		// Both payments are in the books.
+		const { books } = JSON.parse((await here.run(['status', '--json'])).stdout).networks[0]
+		expect(books).toMatchObject({ reason: null, closedTo: Number(fourth.blockNumber) + 2, unprovedCount: 0 })
 
 		// By hand: the whole range, and the later block alone.
 		const replay = (from: string, to: string) =>
