@@ -19,6 +19,7 @@ const answers: readonly (readonly [string, () => unknown])[] = [
 	['no list', () => ({})],
 	['an error of the state', refusal(-32000, 'missing trie node 5f1a')],
 	['HTTP 400', refusal(-32000, 'tracing failed', 400)],
+	['null', () => null],
 ]
 const outages: readonly (readonly [string, () => unknown])[] = [
 	['HTTP 503', refusal(-32000, 'tracing failed', 503)],
@@ -26,16 +27,19 @@ const outages: readonly (readonly [string, () => unknown])[] = [
 	['a timeout', refusal(-32000, 'execution timeout')],
 ]
 
+const debug = ['trace_filter', 'trace_block', 'trace_transaction']
+const parity = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber', 'debug_traceTransaction']
+
 /** A daemon whose endpoint gives `answer` in place of each trace from the second payment on. */
-async function failing(answer: () => unknown) {
+async function failing(answer: () => unknown, lacks: readonly string[] = debug) {
 	const node = await startTestAnvil()
 	let isBroken = false
 	let refused = 0
 	const waiting = new Set<() => void>()
 	const gateway = await startDialectGateway(node.url, {
-		lacks: ['trace_filter', 'trace_block', 'trace_transaction'],
+		lacks,
 		twist: (method) => {
-			if (!isBroken || !method.startsWith('debug_trace')) return undefined
+			if (!isBroken || !/^(debug_trace|trace_block)/.test(method)) return undefined
 			refused++
 			for (const check of waiting) check()
 			return answer()
@@ -88,21 +92,28 @@ async function failing(answer: () => unknown) {
 	}
 }
 
-test.each(answers)('%s in place of each trace: gaps after a minute', async (_, answer) => {
-	const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(answer)
-	await running.line(({ msg }) => msg === 'a block fails while others are read')
-	expect(told(hook.hits).map(({ type }) => type)).toEqual(['alert.transfer'])
-	pass(61)
-	// The newest block has none after it that shows that it is not the only one.
-	await hook.until(() => gaps().size > 1)
-	heal()
-	await pay(5n)
-	// By then the endpoint is asked again what it can do.
-	pass(4_000)
-	await hasPaid('5')
-	pass(8_000)
-	await hasPaid('1', '2', '3', '4', '5')
-})
+const byTraceBlock = answers
+	.filter(([name]) => ['no list', 'null'].includes(name))
+	.map(([name, answer]) => [`${name}, of trace_block alone,`, answer, parity] as const)
+
+test.each([...answers.map(([name, answer]) => [name, answer, debug] as const), ...byTraceBlock])(
+	'%s in place of each trace: gaps after a minute',
+	async (_, answer, lacks) => {
+		const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(answer, lacks)
+		await running.line(({ msg }) => msg === 'a block fails while others are read')
+		expect(told(hook.hits).map(({ type }) => type)).toEqual(['alert.transfer'])
+		pass(61)
+		// The newest block has none after it that shows that it is not the only one.
+		await hook.until(() => gaps().size > 1)
+		heal()
+		await pay(5n)
+		// By then the endpoint is asked again what it can do.
+		pass(4_000)
+		await hasPaid('5')
+		pass(8_000)
+		await hasPaid('1', '2', '3', '4', '5')
+	},
+)
 
 test.each(outages)('%s in place of each trace: no gap', async (_, answer) => {
 	const { pay, pass, heal, hasPaid, asked, gaps } = await failing(answer)
