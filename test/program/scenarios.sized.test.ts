@@ -150,7 +150,7 @@ function standing(hits: readonly Hit[]): readonly AlertData[] {
 	return alerts
 }
 
-const few = ['a filter', 'traces of geth', 'a database, a dead endpoint first']
+const few = ['a filter', 'traces of geth', 'a private network, three confirmations']
 const table = sized(
 	few.map((name, at) => rows.find((row) => row[0] === name && row[1] === events[at])),
 	rows,
