@@ -30,19 +30,36 @@ const outages: readonly (readonly [string, () => unknown])[] = [
 const debug = ['trace_filter', 'trace_block', 'trace_transaction']
 const parity = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber', 'debug_traceTransaction']
 
-/** A daemon whose endpoint gives `answer` in place of each trace from the second payment on. */
-async function failing(answer: () => unknown, lacks: readonly string[] = debug) {
+type Twist = (method: string, result: unknown) => unknown
+
+/** Each trace of a block or of a transaction is answered so. */
+const traced =
+	(answer: () => unknown): Twist =>
+	(method) =>
+		/^(debug_trace|trace_block)/.test(method) ? answer() : undefined
+
+/** Each receipt says that its transaction failed, where the trace says that it succeeded. */
+const failedReceipts: Twist = (method, result) => {
+	const failed = (receipt: unknown) => ({ ...(receipt as object), status: '0x0' })
+	if (method === 'eth_getBlockReceipts') return (result as unknown[]).map(failed)
+	return method === 'eth_getTransactionReceipt' && result !== null ? failed(result) : undefined
+}
+
+/** A daemon whose endpoint answers by `twist` from the second payment on. */
+async function failing(twist: Twist, lacks: readonly string[] = debug) {
 	const node = await startTestAnvil()
 	let isBroken = false
 	let refused = 0
 	const waiting = new Set<() => void>()
 	const gateway = await startDialectGateway(node.url, {
 		lacks,
-		twist: (method) => {
-			if (!isBroken || !/^(debug_trace|trace_block)/.test(method)) return undefined
-			refused++
-			for (const check of waiting) check()
-			return answer()
+		twist: (method, _, result) => {
+			if (!isBroken) return undefined
+			if (/^(debug_trace|trace_block)/.test(method)) {
+				refused++
+				for (const check of waiting) check()
+			}
+			return twist(method, result)
 		},
 	})
 	onTestFinished(async () => {
@@ -94,12 +111,13 @@ async function failing(answer: () => unknown, lacks: readonly string[] = debug) 
 
 const byTraceBlock = answers
 	.filter(([name]) => ['no list', 'null'].includes(name))
-	.map(([name, answer]) => [`${name}, of trace_block alone,`, answer, parity] as const)
+	.map(([name, answer]) => [`${name}, of trace_block alone, in place of each trace`, traced(answer), parity] as const)
+const byDebug = answers.map(([name, answer]) => [`${name} in place of each trace`, traced(answer), debug] as const)
 
-test.each([...answers.map(([name, answer]) => [name, answer, debug] as const), ...byTraceBlock])(
-	'%s in place of each trace: gaps after a minute',
-	async (_, answer, lacks) => {
-		const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(answer, lacks)
+test.each([...byDebug, ...byTraceBlock, ['receipts that deny each trace', failedReceipts, debug] as const])(
+	'%s: gaps after a minute',
+	async (_, twist, lacks) => {
+		const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(twist, lacks)
 		await running.line(({ msg }) => msg === 'a block fails while others are read')
 		expect(told(hook.hits).map(({ type }) => type)).toEqual(['alert.transfer'])
 		pass(61)
@@ -116,7 +134,7 @@ test.each([...answers.map(([name, answer]) => [name, answer, debug] as const), .
 )
 
 test.each(outages)('%s in place of each trace: no gap', async (_, answer) => {
-	const { pay, pass, heal, hasPaid, asked, gaps } = await failing(answer)
+	const { pay, pass, heal, hasPaid, asked, gaps } = await failing(traced(answer))
 	await asked(2)
 	for (const seconds of [61, 122, 183]) {
 		pass(seconds)

@@ -71,6 +71,7 @@ const odd: Readonly<Record<string, (block: Json) => Json>> = {
 	'an empty list beside a root': ({ gasUsed: _, ...block }) => ({ ...block, transactions: [] }),
 	'null in place of a list': (block) => ({ ...block, transactions: null }),
 	'an object in place of a list, of empty blocks too': (block) => ({ ...block, transactions: {} }),
+	'an entry that is no hash': (block) => ({ ...block, transactions: [...(block.transactions as unknown[]), 'soon'] }),
 	'text in place of a list, of empty blocks too': (block) => ({ ...block, transactions: 'soon' }),
 	'decimal numbers, and nothing optional': ({ logsBloom: _, receiptsRoot: __, difficulty: ___, ...block }) => ({
 		...block,

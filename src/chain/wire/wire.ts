@@ -238,12 +238,23 @@ export function readWithdrawals({ withdrawals: given, withdrawalsRoot }: Json) {
 	return { withdrawals, areAllRead: isList && withdrawals.length === all.length }
 }
 
+/** Some nodes give whole transactions although hashes were asked for. */
+function txHashIn(entry: unknown): Hash | null {
+	return hash(isObject(entry) ? entry.hash : entry)
+}
+
+/** A list with an entry that names no transaction is as good as none. */
+function isTxList(transactions: unknown): transactions is readonly unknown[] {
+	return Array.isArray(transactions) && transactions.every((entry) => txHashIn(entry) !== null)
+}
+
 /** Whether gas or a root says that there are transactions, or nothing says that there are none, and none is listed. */
 export function lacksTransactions({ transactions, transactionsRoot, gasUsed }: Json): boolean {
-	if (Array.isArray(transactions) && transactions.length > 0) return false
+	const isList = isTxList(transactions)
+	if (isList && transactions.length > 0) return false
 	const [root, gas] = [rootOf(transactionsRoot), quantity(gasUsed)]
 	if ((gas ?? 0n) > 0n || (root !== null && root !== emptyRoot)) return true
-	return !Array.isArray(transactions) && root === null && gas === null
+	return !isList && root === null && gas === null
 }
 
 /**
@@ -252,19 +263,14 @@ export function lacksTransactions({ transactions, transactionsRoot, gasUsed }: J
  */
 function listIn(block: Json): readonly unknown[] | null {
 	const { transactions } = block
-	if (Array.isArray(transactions)) return transactions
+	if (isTxList(transactions)) return transactions
 	return lacksTransactions(block) ? null : []
 }
 
 function readTxHashes(block: Json, reading: Reading): readonly Hash[] {
 	const transactions = listIn(block)
 	if (transactions === null) throw malformed(reading, 'a block has no list of transactions')
-	return transactions.map((entry: unknown) => {
-		// Some nodes give whole transactions although hashes were asked for.
-		const txHash = hash(isObject(entry) ? entry.hash : entry)
-		if (txHash === null) throw malformed(reading, 'a block lists a transaction without a hash')
-		return txHash
-	})
+	return transactions.flatMap((entry) => txHashIn(entry) ?? [])
 }
 
 /** Reads a block that was asked for by number; null where the node has none. */
