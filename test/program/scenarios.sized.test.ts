@@ -62,7 +62,7 @@ const kills: Readonly<Record<string, Kill>> = {
 	'not killed': {},
 	'killed at step 9': { step: 9 },
 	'killed at step 26': { step: 26 },
-	'killed at the second message': { message: 2 },
+	'killed at the first message': { message: 1 },
 }
 
 /** Each value of a column stands beside each value of every other; the first test holds that. */
