@@ -63,8 +63,8 @@ export interface RpcErrorFacts {
 	readonly wrongChainId?: string
 	/** The answer arrived completely, but its content cannot be true. The same request would not help. */
 	readonly content?: true
-	/** The header of the block has no timestamp: the block is at fault, not its source. */
-	readonly noTime?: true
+	/** The header of the block lacks its time, or its lists contradict it: no other source of the endpoint helps. */
+	readonly ofHeader?: true
 	/** With `no-data` and `server`: the failure may be temporary; a retry may succeed. */
 	readonly forNow?: true
 }

@@ -153,7 +153,7 @@ async function tryClient(
 	const why = failed.message
 	const unanswered = { outcome: { client: name, result: 'unanswered', why }, isLate } as const
 	if (failed.kind === 'unsupported') return { outcome: { client: name, result: 'unable', why }, isLate }
-	if (failed.facts.noTime) {
+	if (failed.facts.ofHeader) {
 		const outcome = { client: name, result: 'fails', afterGood: true, why, certain: true } as const
 		return { outcome, isLate }
 	}

@@ -10,13 +10,7 @@ import type { AddressSet, Block, Part, Span } from '../model/chain.js'
 import type { Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Network } from '../model/watch.js'
-import {
-	inCoins,
-	partInCoins,
-	unreadWithdrawals,
-	type WithdrawalLists,
-	type WithdrawalRules,
-} from './blocks/withdrawals.js'
+import { inCoins, partInCoins, unreadWithdrawals, type WithdrawalLists } from './blocks/withdrawals.js'
 import { probeSettingOf } from './capabilities/permitted.js'
 import type { SourceSetting } from './capabilities/probe.js'
 import { UNUSED_ADDRESS } from './capabilities/probeFilter.js'
@@ -55,7 +49,7 @@ export interface ChainOptions {
 	/** When a block counts as settled. Absent: no block does. */
 	readonly settle?: Network['settle']
 	/** Default: withdrawals are paid in the chain's coin, and how their roots are made is not known. */
-	readonly withdrawals?: WithdrawalRules
+	readonly withdrawals?: WithdrawalLists
 	/** Capabilities of the endpoints, where it is shared with others. Default: its own. */
 	readonly registry?: CapabilitiesRegistry
 	/** How long a walk waits; then its requests go on, and the next walk takes their answers. Default: no limit. */
@@ -90,7 +84,7 @@ export function createChain(options: ChainOptions): Chain {
 	const registry =
 		options.registry ??
 		createCapabilitiesRegistry({ setting: probeSettingOf({ setting: source, isPrivate }), clock, log })
-	const withdrawals: WithdrawalLists = { areCoins: true, rootsFit: false, ...options.withdrawals, mayBePaid: false }
+	const { withdrawals = { areCoins: true, rootsFit: false, mayBePaid: false } } = options
 	const contracts = createContracts({ endpoints, isPrivate })
 	const tokens = createTokens(options.tokens, { isPrivate, clock, log })
 	const reader = createReader({
@@ -369,7 +363,7 @@ function needTimes({ blocks, last }: Pick<Part, 'blocks' | 'last'>, endpoint: st
 	const timeless = [...blocks.values(), last].find(({ hasNoTime }) => hasNoTime)
 	if (timeless === undefined) return
 	const words = `${endpoint}: block ${timeless.number} has no timestamp that can be read`
-	throw new RpcError(words, { kind: 'malformed', endpoint, content: true, noTime: true })
+	throw new RpcError(words, { kind: 'malformed', endpoint, content: true, ofHeader: true })
 }
 
 /** The error is about a block that is not there or cannot be read now. */

@@ -273,5 +273,9 @@ function mayFallBack(error: RpcError): boolean {
 }
 
 function isLasting({ kind, facts }: RpcError): boolean {
-	return kind === 'unsupported' || kind === 'bad-params' || (kind === 'malformed' && facts.content === true)
+	return (
+		kind === 'unsupported' ||
+		kind === 'bad-params' ||
+		(kind === 'malformed' && facts.content === true && !facts.ofHeader)
+	)
 }

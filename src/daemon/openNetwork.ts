@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { letYoungGrow } from '../base/heapTuning.js'
 import { createBlockFallback } from '../chain/blockFallback.js'
-import { withdrawalRulesOf } from '../chain/blocks/withdrawals.js'
+import { withdrawalListsOf } from '../chain/blocks/withdrawals.js'
 import { probeSettingOf } from '../chain/capabilities/permitted.js'
 import { createCapabilitiesRegistry } from '../chain/capabilities/registry.js'
 import { createChain } from '../chain/chain.js'
@@ -74,7 +74,7 @@ export function openChain(
 			...(onLogProofs !== undefined && { onProofs: onLogProofs }),
 		},
 	}
-	const own = { fees: keepsBooks, withdrawals: withdrawalRulesOf(chainId) }
+	const own = { fees: keepsBooks, withdrawals: withdrawalListsOf(chainId) }
 	const registry = createCapabilitiesRegistry({
 		setting: probeSettingOf({ setting: source, isPrivate }),
 		clock: steady,

@@ -21,7 +21,7 @@ export interface Answers {
 
 export const noAnswers: Answers = { header: new Map(), transaction: new Map(), reading: new Map() }
 
-export type HeaderFacts = BlockRef & Pick<Block, 'withdrawals'>
+export type HeaderFacts = BlockRef & Pick<Block, 'withdrawals' | 'hasUnreadWithdrawals'>
 
 export interface Missing {
 	readonly answers: Answers

@@ -31,7 +31,8 @@ export const withdrawal: KindRecord<Withdrawn> = {
 	missing(entry, missing) {
 		const now = replacement(entry, missing)
 		if (now === 'here' || !('is' in now)) return now
-		return pays(now.is, entry) ? { moved: refOf(now.is) } : 'gone'
+		if (pays(now.is, entry)) return { moved: refOf(now.is) }
+		return now.is.hasUnreadWithdrawals ? 'here' : 'gone'
 	},
 	sides: (event) => sideOf(event, 'in'),
 	refusal: ({ wei }, watch) => (isEnough(wei, watch) ? null : 'min_value'),

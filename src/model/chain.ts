@@ -18,7 +18,7 @@ export interface Block extends BlockRef {
 	readonly txHashes: readonly Hash[]
 	/** EIP-4895 withdrawals in the header's order; absent where the header has none. */
 	readonly withdrawals?: readonly Withdrawal[]
-	/** Some withdrawals of the header cannot be read; `withdrawals` has the readable ones. */
+	/** Some withdrawals of the header cannot be read or believed; `withdrawals` has the readable ones. */
 	readonly hasUnreadWithdrawals?: true
 	/** Author of the block; absent where the header does not name one. */
 	readonly author?: Address

@@ -190,3 +190,49 @@ test('withdrawals that cannot be read: the others and payments are announced, an
 	expect(stdout).toContain(`withdrawals not proved: 4 blocks from ${paying + 1} to ${paying + 4}`)
 	expect(stdout).not.toMatch(/gap/)
 })
+
+const stakedIn = { index: '0x5', validatorIndex: '0x1', address: `0x${'d4'.repeat(20)}`, amount: '0x2' }
+const falseLists: readonly (readonly [string, string, readonly Json[]])[] = [
+	['an empty list of withdrawals', 'proof: auto', []],
+	['an empty list of withdrawals', 'proof: off', []],
+	['a list of another withdrawal', 'proof: auto', [{ ...stakedIn, address: watched }]],
+	['a list of another withdrawal', 'proof: off', [{ ...stakedIn, address: watched }]],
+]
+
+test.each(falseLists)(
+	'%s beside a root, in one block and in every block, %s: gaps say so, later payments are announced',
+	async (_, network, withdrawals) => {
+		const kinds = 'transfer, withdrawal, unexplained'
+		const { chain, tells, hook, site, running } = await startOddSite({ kinds, network })
+		const rooted = { withdrawalsRoot: withdrawalsRootOf(stakedIn) }
+		const paying = chain.head() + 1
+		const gaps = () =>
+			new Set(told(hook.hits).flatMap(({ type, data }) => (type === 'system.gap' ? [Number(data.fromBlock)] : [])))
+		/** From this block on, as far as this one, lists are false. */
+		let [from, to] = [paying + 1, paying + 1]
+		chain.edit = (method, _params, result) => {
+			const number = Number((result as Json | null)?.number)
+			if (method !== 'eth_getBlockByNumber' || number < paying) return result
+			const isFalse = number >= from && number <= to
+			return { ...Object(result), ...rooted, withdrawals: isFalse ? withdrawals : [stakedIn] }
+		}
+		const paid = [chain.mine({})]
+		await tells(`transfer ${paid[0]}`)
+		paid.push(chain.mine({}))
+		// Nothing follows it yet.
+		await hook.until(() => gaps().has(from))
+		paid.push(chain.mine({}))
+		await tells(`transfer ${paid[2]}`)
+		;[from, to] = [chain.head() + 1, Number.POSITIVE_INFINITY]
+		paid.push(chain.mine({}), chain.mine({}))
+		await hook.until(() => gaps().has(from) && gaps().has(from + 1))
+		const said = told(hook.hits).filter(({ type }) => type === 'system.gap')
+		for (const one of said) expect(JSON.stringify(one)).toMatch(/the withdrawals of block \d+ are not those that its/)
+		expect((await site.run(['status'])).stdout).not.toContain('is well')
+		;[from, to] = [0, 0]
+		await running.stop()
+		site.start(['run'])
+		const all = paid.map((one) => `transfer ${one}`)
+		expect(await tells(...all)).toEqual(new Set(all))
+	},
+)

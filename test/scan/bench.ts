@@ -6,6 +6,7 @@ import { createAuditor } from '../../src/audit/auditor.js'
 import { createListedState } from '../../src/audit/listed/listedState.js'
 import { sha256 as digest } from '../../src/base/sha256.js'
 import { createBlockFallback } from '../../src/chain/blockFallback.js'
+import { withdrawalListsOf } from '../../src/chain/blocks/withdrawals.js'
 import { probeSettingOf } from '../../src/chain/capabilities/permitted.js'
 import { createCapabilitiesRegistry } from '../../src/chain/capabilities/registry.js'
 import { createChain } from '../../src/chain/chain.js'
@@ -144,6 +145,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		registry,
 		tokens: { chainId: network.chainId, known, areAsked, wanted, ...options.logs } satisfies TokenSetting,
 		clock,
+		withdrawals: withdrawalListsOf(network.chainId),
 		isPrivate: options.isPrivate ?? false,
 		source: options.source ?? 'auto',
 	}

@@ -32,7 +32,7 @@ const REQUESTS = 4
 /** Whole headers are kept for the next reader in spans of up to 500 blocks: 10 MB where blocks are full. */
 const MOST_KEPT = 500n
 
-/** Whether blocks between these may pay withdrawals. The ends were passed to `noteWithdrawals` before. */
+/** Whether blocks between these may pay withdrawals. The ends were passed to `needWithdrawals` before. */
 export function mayPayBetween(lists: WithdrawalLists, { from, to }: Ends): boolean {
 	if (!lists.mayBePaid || to.number - from.number < 2n) return false
 	const isBefore = lists.rootsFit && [from, to].every((end) => end.withdrawalsRoot === null)

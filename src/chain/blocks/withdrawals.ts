@@ -19,44 +19,55 @@ const WITHOUT_COINS: ReadonlySet<number> = new Set([...PAID_IN_TOKENS, ...NEVER_
 /** Chains known to have the withdrawals root of EIP-4895; elsewhere a fitting root must be seen first. */
 const ROOTS_FIT = new Set([1, 100, 10_200, 17_000, 560_048, 11_155_111])
 
-export interface WithdrawalRules {
+/** What is known of the lists of a chain. All that read one network share one of these. */
+export interface WithdrawalLists {
 	/** Whether there are withdrawals that are paid in the chain's coin. */
 	readonly areCoins: boolean
-	/** Whether lists are known to make the root in their header: then a list that does not is incomplete. */
-	readonly rootsFit: boolean
-}
-
-export function withdrawalRulesOf(chainId: number): WithdrawalRules {
-	return { areCoins: !WITHOUT_COINS.has(chainId), rootsFit: ROOTS_FIT.has(chainId) }
-}
-
-export interface WithdrawalLists extends WithdrawalRules {
-	/** Known, or seen with a list that was not empty. */
+	/**
+	 * Whether lists are known to make the root in their header, or one that was not empty was seen to: then a list that
+	 * does not is incomplete.
+	 */
 	rootsFit: boolean
 	/** A header had withdrawals, or the root of an empty list: others may have some, so all headers are read. */
 	mayBePaid: boolean
 }
 
+export function withdrawalListsOf(chainId: number): WithdrawalLists {
+	return { areCoins: !WITHOUT_COINS.has(chainId), rootsFit: ROOTS_FIT.has(chainId), mayBePaid: false }
+}
+
 /** Whether this block, or others like it, may pay withdrawals in the chain's coin. */
-function mayPay({ areCoins }: WithdrawalRules, header: Header): boolean {
+function mayPay({ areCoins }: WithdrawalLists, header: Header): boolean {
 	const { withdrawals = [], withdrawalsRoot, hasUnreadWithdrawals = false } = header
 	return areCoins && (withdrawals.length > 0 || hasUnreadWithdrawals || withdrawalsRoot === emptyRoot)
 }
 
-/** Throws `malformed` for a list that does not make its header's root, unless no list of the chain does (OP stack). */
-export function noteWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
-	if (!lists.areCoins) return
-	const { withdrawals = [], withdrawalsRoot, number, hasUnreadWithdrawals = false } = header
+/** False for a list that does not make its header's root, unless no list of the chain does (OP stack). */
+export function noteWithdrawals(lists: WithdrawalLists, header: Header): boolean {
+	if (!lists.areCoins) return true
+	const { withdrawals = [], withdrawalsRoot, hasUnreadWithdrawals = false } = header
 	if (mayPay(lists, header)) lists.mayBePaid = true
-	if (withdrawalsRoot === null || hasUnreadWithdrawals) return
+	if (withdrawalsRoot === null || hasUnreadWithdrawals) return true
 	const isEmpty = withdrawals.length === 0
-	if (isEmpty && (withdrawalsRoot === emptyRoot || !lists.rootsFit)) return
-	if (withdrawalsRootOf(withdrawals) === withdrawalsRoot) {
-		lists.rootsFit = true
-		return
-	}
+	if (isEmpty && (withdrawalsRoot === emptyRoot || !lists.rootsFit)) return true
+	const isFitting = withdrawalsRootOf(withdrawals) === withdrawalsRoot
+	if (isFitting) lists.rootsFit = true
+	return isFitting || !lists.rootsFit
+}
+
+/** Throws `malformed` where `noteWithdrawals` says false. */
+export function needWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
+	if (noteWithdrawals(lists, header)) return
 	const reading = { endpoint, method: 'eth_getBlockByNumber' }
-	if (lists.rootsFit) throw malformed(reading, `the withdrawals of block ${number} are not those that its header names`)
+	const what = `the withdrawals of block ${header.number} are not those that its header names`
+	throw malformed(reading, what, { ofHeader: true })
+}
+
+/** The header with a list that is not believed: none of it is, and there may be others. */
+export function believedWithdrawals(lists: WithdrawalLists, header: Header): Header {
+	if (noteWithdrawals(lists, header)) return header
+	const { withdrawals: _, ...rest } = header
+	return { ...rest, hasUnreadWithdrawals: true }
 }
 
 const GWEI = 10n ** 9n
@@ -89,7 +100,7 @@ export function unreadWithdrawals({ areCoins }: WithdrawalLists, { blocks, last 
 		.map(({ number }) => ({ number, why: 'withdrawals' }))
 }
 
-/** The headers that pay one of the addresses, or may, since they cannot be read; throws as `noteWithdrawals` does. */
+/** The headers that pay one of the addresses, or may, since they cannot be read; throws as `needWithdrawals` does. */
 export function payingBlocks(
 	lists: WithdrawalLists | undefined,
 	headers: readonly Header[],
@@ -97,7 +108,7 @@ export function payingBlocks(
 	endpoint: string,
 ): readonly Header[] {
 	if (lists?.areCoins !== true) return []
-	for (const header of headers) noteWithdrawals(lists, header, endpoint)
+	for (const header of headers) needWithdrawals(lists, header, endpoint)
 	return headers.filter(
 		({ withdrawals = [], hasUnreadWithdrawals = false }) =>
 			hasUnreadWithdrawals || withdrawals.some(({ address }) => addresses.has(address)),

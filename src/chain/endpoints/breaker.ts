@@ -105,7 +105,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 
 /** Whether the error means that the endpoint is down: not for one of a request or a block, nor for a rate limit. */
 export function blames({ kind, facts }: RpcError): boolean {
-	if (facts.noTime) return false
+	if (facts.ofHeader) return false
 	switch (kind) {
 		case 'quota':
 		case 'timeout':

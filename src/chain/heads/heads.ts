@@ -93,7 +93,8 @@ export async function readHead(
 	}
 	const latest = blockBy('latest')
 	if (latest === null) throw new RpcError(`${rpc.endpoint} has no head`, { kind: 'no-data', ...reading })
-	noteWithdrawals(lists, latest, rpc.endpoint)
+	// A list that is not believed is no reason to refuse the head: reading the block refuses it.
+	noteWithdrawals(lists, latest)
 	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
 }
 

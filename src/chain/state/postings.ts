@@ -6,7 +6,7 @@ import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import { DEPOSIT, feeOf } from '../blocks/fee.js'
 import { readReceipts, receiptAt, withOwnReceipts } from '../blocks/readReceipts.js'
-import { noteWithdrawals, withdrawalRulesOf } from '../blocks/withdrawals.js'
+import { needWithdrawals, withdrawalListsOf } from '../blocks/withdrawals.js'
 import type { Rpc } from '../rpc/rpc.js'
 import {
 	address,
@@ -77,10 +77,10 @@ export async function readPostings(
 		const facts = { wei: [income, income], txHash: null, transactions: payers } as const
 		postings.push({ kind: 'income', address: author, ...facts })
 	}
-	const rules = withdrawalRulesOf(chainId)
-	if (!rules.areCoins) return postings
+	const lists = withdrawalListsOf(chainId)
+	if (!lists.areCoins) return postings
 	const header = readBlock(whole, reading)
-	if (header !== null) noteWithdrawals({ ...rules, mayBePaid: false }, header, rpc.endpoint)
+	if (header !== null) needWithdrawals(lists, header, rpc.endpoint)
 	return [...postings, ...withdrawalsOf(whole, addresses)]
 }
 

@@ -4,7 +4,7 @@ import { RpcError } from '../../errors.js'
 import type { Block, BlockRef, Part, Span } from '../../model/chain.js'
 import type { Hash } from '../../model/glossary.js'
 import { blockCall, needBlock } from '../blocks/batchedCalls.js'
-import { noteWithdrawals, type WithdrawalLists } from '../blocks/withdrawals.js'
+import { believedWithdrawals, type WithdrawalLists } from '../blocks/withdrawals.js'
 import { soon } from '../endpoints/endpoint.js'
 import type { Endpoints } from '../endpoints/endpoints.js'
 import type { Rpc } from '../rpc/rpc.js'
@@ -36,8 +36,8 @@ export async function findBlock(
 			throw error
 		})
 		const block = readBlockAt(raw, number, { endpoint: rpc.endpoint, method })
-		if (block !== null) noteWithdrawals(lists, block, rpc.endpoint)
-		if (block !== null || number > head) return block
+		if (block !== null) return believedWithdrawals(lists, block)
+		if (number > head) return null
 		isDenied = true
 		onDenied?.()
 		return needBlock(raw, number, rpc.endpoint)

@@ -7,7 +7,7 @@
  * answer").
  */
 
-import { RpcError } from '../../errors.js'
+import { RpcError, type RpcErrorFacts } from '../../errors.js'
 import type { Block, BlockRef, CalledFunctions, Withdrawal } from '../../model/chain.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import { emptyRoot } from './listRoot.js'
@@ -26,13 +26,14 @@ export interface Reading {
 
 export type Json = { readonly [key: string]: unknown }
 
-export function malformed(reading: Reading, what: string): RpcError {
+export function malformed(reading: Reading, what: string, more: Pick<RpcErrorFacts, 'ofHeader'> = {}): RpcError {
 	const { endpoint, method } = reading
 	return new RpcError(`${endpoint} gave an answer to ${method} that cannot be believed: ${what}`, {
 		kind: 'malformed',
 		endpoint,
 		method,
 		content: true,
+		...more,
 	})
 }
 

@@ -161,7 +161,7 @@ describe('a failing endpoint', () => {
 
 	test('behavior: an endpoint that answers, though a block has no timestamp, stays trusted', async () => {
 		const pool = await open(1)
-		const noTime = { kind: 'malformed', endpoint: at(pool.nodes, 0).host, content: true, noTime: true } as const
+		const noTime = { kind: 'malformed', endpoint: at(pool.nodes, 0).host, content: true, ofHeader: true } as const
 		await errorOf(pool.use(() => Promise.reject(new RpcError('no timestamp', noTime)), never))
 		expect(pool.states()).toMatchObject([{ healthy: true, restingUntilMs: null, lastError: null }])
 		expect([await pool.ask(), pool.told]).toEqual(['A', []])
