@@ -62,7 +62,9 @@ interface Spot {
 function readInto<T>(context: z.core.$RefinementCtx, value: string, read: (text: string) => T, spot: Spot): T {
 	const { path = [], between = ' ' } = spot
 	try {
-		if (value.length > mostCharacters) throw new RangeError(`has more than ${mostCharacters} characters`)
+		// Amounts have a limit of their own.
+		if (between !== ': ' && value.length > mostCharacters)
+			throw new RangeError(`has more than ${mostCharacters} characters`)
 		return read(value)
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error
