@@ -3,7 +3,8 @@
  * port that a poll reads through; `reader.ts` chooses how a span is read.
  */
 
-import { firstOf } from '../core/spans.js'
+import { newestOf } from '../core/newest.js'
+import { firstOf, higher } from '../core/spans.js'
 import { settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { AddressSet, Block, Part, Span } from '../model/chain.js'
@@ -73,8 +74,11 @@ const LOGS_WAIT_MS = 10_000
 const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
-/** A block without a timestamp takes the time of one of this many blocks before it. */
-const MOST_TIMELESS = 8n
+/**
+ * A block without a timestamp takes the time of a block at most this far before it. Each of them is a gap, and with more
+ * than 1,000 of those the scan waits.
+ */
+const MOST_TIMELESS = 1_024n
 /** After a timeout, the same request is tried at most twice with fewer blocks. */
 const SMALLER_TRIES = 2
 
@@ -198,13 +202,27 @@ export function createChain(options: ChainOptions): Chain {
 		return before
 	}
 
-	/** A block without a timestamp gets that of the nearest block before it that has one. */
+	/** A block without a timestamp gets that of the block before the run of such blocks that it is in. */
 	async function timed(block: Block | null, heardTo: bigint, signal: AbortSignal): Promise<Block | null> {
-		let before = block
-		for (let back = 1n; block !== null && before?.hasNoTime && back <= MOST_TIMELESS; back++) {
-			before = block.number < back ? null : await blockAt(block.number - back, heardTo, signal)
+		if (!block?.hasNoTime) return block
+		const { number } = block
+		let { timestampS } = block
+		const hasTime = async (at: bigint) => {
+			const before = await blockAt(at, heardTo, signal)
+			if (before === null || before.hasNoTime) return false
+			timestampS = before.timestampS
+			return true
 		}
-		return block?.hasNoTime && before ? { ...block, timestampS: before.timestampS } : block
+		let to = number
+		for (let back = 1n; back <= MOST_TIMELESS && to > 0n; back *= 2n) {
+			const from = higher(number - back, 0n)
+			if (await hasTime(from)) {
+				await newestOf({ from, to }, hasTime)
+				break
+			}
+			to = from
+		}
+		return { ...block, timestampS }
 	}
 
 	/** The part of a number that the chain has left out; null: it is not known to be left out. */

@@ -337,6 +337,28 @@ describe('the head', () => {
 		})
 	})
 
+	test('a block without a timestamp gets that of the last block before it that has one', async () => {
+		const first = 7n
+		let last = 60n
+		const twist: Dialect['twist'] = (method, _params, told) => {
+			if (method !== 'eth_getBlockByNumber' || told === null) return told
+			const { timestamp, ...header } = told as { readonly number: string; readonly timestamp: string }
+			const number = BigInt(header.number)
+			return number >= first && number <= last ? { ...header, timestamp: null } : { ...header, timestamp }
+		}
+		await withSession(on({ twist }), async ({ chain }) => {
+			await chain.head(never)
+			const timeOf = async (number: bigint) => (await chain.block(number, never))?.timestampS
+			const before = await timeOf(first - 1n)
+			expect(before).toBeGreaterThan(1_000_000_000n)
+			for (const number of [7n, 8n, 10n, 15n, 16n, 44n, 60n]) expect(await timeOf(number)).toBe(before)
+			last = 30n
+			const after = await timeOf(31n)
+			expect(after).toBeGreaterThan(before ?? 0n)
+			expect(await timeOf(30n)).toBe(before)
+		})
+	})
+
 	test('a block and a transaction that are not there are null', async () => {
 		await withSession(on({}), async ({ chain }) => {
 			expect(await chain.block(10_000n, never)).toBeNull()

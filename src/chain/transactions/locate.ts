@@ -74,8 +74,8 @@ export async function beforeLeftOut(
 	const next = await nearest(1n)
 	const before = next && (await nearest(-1n))
 	if (before === null || next?.parentHash !== before.hash) return null
-	const { hash, timestampS } = before
-	return { number, hash, parentHash: hash, timestampS, txHashes: [] }
+	const { hash, timestampS, hasNoTime } = before
+	return { number, hash, parentHash: hash, timestampS, ...(hasNoTime && { hasNoTime }), txHashes: [] }
 }
 
 /** Null where an endpoint denies the block and none shows it. Throws RpcError where none answers. */
