@@ -75,8 +75,8 @@ const MOST_BLOCKS_WITH_TOKENS = 500
 /** Most answers that wait in memory or are on their way. */
 const MOST_AHEAD = 6
 /**
- * A block without a timestamp takes the time of a block at most this far before it. Each of them is a gap, and with more
- * than 1,000 of those the scan waits.
+ * A block without a timestamp takes the time of a block at most this far before it. Each of them is a gap, and with
+ * more than 1,000 of those the scan waits.
  */
 const MOST_TIMELESS = 1_024n
 /** After a timeout, the same request is tried at most twice with fewer blocks. */
