@@ -1,6 +1,6 @@
 // Alerts, a line each, and the page of a watch.
 import { describe, expect, test } from 'vitest'
-import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
+import { createWatchSet } from '../../src/config/watchlists/table/watchTable.js'
 import { usualKinds } from '../../src/kinds/all.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { WatchRules } from '../../src/model/watch.js'
@@ -19,7 +19,6 @@ function watchSet(rules: Partial<WatchRules> = {}) {
 	const gathered = createWatchSet()
 	const table = gathered.begin('ethereum', whole.watchlist)
 	table.addOnceSince(table.length, treasury.toLowerCase() as Address, 'Treasury', whole)
-	gathered.end()
 	return gathered.set()
 }
 

@@ -1,6 +1,6 @@
 // What pages are made of, and a server of the program's own that shows them.
 import { onTestFinished } from 'vitest'
-import { createWatchSet } from '../../src/config/watchlists/table/watchSet.js'
+import { createWatchSet } from '../../src/config/watchlists/table/watchTable.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Hash } from '../../src/model/glossary.js'
 import type { Announcement } from '../../src/model/state.js'
@@ -22,7 +22,6 @@ export function manyWatches(count: number, label = 'Customer') {
 	const gathered = createWatchSet()
 	const table = gathered.begin('ethereum', 'many.yaml')
 	for (let at = 1; at <= count; at++) table.addOnceSince(table.length, addressOf(at), `${label} ${at}`, rules)
-	gathered.end()
 	return gathered.set()
 }
 

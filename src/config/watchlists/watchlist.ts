@@ -1,16 +1,17 @@
 import { basename, dirname, resolve } from 'node:path'
 import type { z } from 'zod'
+import { deepFreeze } from '../../base/deepFreeze.js'
 import { quoted } from '../../base/text/quoted.js'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { Problem } from '../../errors.js'
+import type { Watch, WatchRules } from '../../model/watch.js'
 import { listAt, type Names, at as valueAt } from '../names.js'
 import { mostProblems } from '../words.js'
 import { check, inOrder, type Source } from '../yaml/sourceFile.js'
 import type { AddressRow } from './addresses/addressFile.js'
-import { collectWatches } from './collectWatches.js'
-import type { WatchSetBuilder } from './table/watchSet.js'
+import type { WatchSetBuilder, WatchTable } from './table/watchTable.js'
 import { type OptionsWritten, watchlistSchemas } from './watchlistSchema.js'
-import { faultsOf, type Options, usual, withOptions } from './watchOptions.js'
+import { faultsOf, type Options, usual, withOptions, withTags } from './watchOptions.js'
 
 export interface Surroundings {
 	readonly names: Names
@@ -55,8 +56,7 @@ export async function readWatchlist(
 	const shared = head?.options ?? usual
 	const sharedAny = valueAt(source.value, 'receivers') !== undefined
 	const owner = { network: network ?? '', watchlist: basename(path) }
-	const table = gathered.begin(owner.network, owner.watchlist)
-	const collected = collectWatches(source, table, problems, owner)
+	const collect = collectInto(source, gathered.begin(owner.network, owner.watchlist), problems, owner)
 	const addressFiles = new Set<string>()
 
 	const addFiles = async (names: readonly string[], at: readonly PropertyKey[], options: Options) => {
@@ -64,7 +64,13 @@ export async function readWatchlist(
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
 			if (addressFiles.has(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
-			else await readAddresses(file, coin?.chainId ?? null, collected.beginFile(shown(file), options))
+			else {
+				const place = shown(file)
+				const add = collect(place, options)
+				const take = (row: AddressRow) =>
+					add(row, row.place.line, (message) => ({ file: place, ...row.place, message }))
+				await readAddresses(file, coin?.chainId ?? null, take)
+			}
 			addressFiles.add(file)
 		}
 	}
@@ -82,8 +88,9 @@ export async function readWatchlist(
 			const checked = read(schemas.watch, at, shared)
 			// An address that stands twice is reported also where the entry has other problems.
 			const address = checked === null ? schemas.watch.shape.address.safeParse(valueAt(entry, 'address')).data : null
-			if (checked !== null) collected.addEntry(index, checked.data, checked.options)
-			else if (address != null) collected.addEntry(index, { address, label: null }, shared)
+			const found = checked?.data ?? (address == null ? null : { address, label: null })
+			const problem = (message: string) => source.problem([...at, 'address'], message)
+			if (found !== null) collect(null, checked?.options ?? shared)({ ...found, tags: noTags }, index, problem)
 		} else {
 			const checked = read(schemas.entry, at, shared)
 			if (checked !== null) await addFiles(checked.data.addresses_from, at, checked.options)
@@ -94,8 +101,51 @@ export async function readWatchlist(
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))
-	gathered.end()
 	return inOrder(problems)
+}
+
+type Found = Pick<Watch, 'address' | 'label' | 'tags'>
+const noTags: readonly string[] = Object.freeze([])
+
+/**
+ * Collects the watches of one watchlist. The result begins a file of addresses (null: the list of the watchlist), and
+ * returns what adds a watch of it to `table`. `place`: its line in the file, or its index in the list. An address that
+ * occurs twice in the watchlist is added to `problems`. Watches in `table` before are those of other watchlists.
+ */
+function collectInto(
+	source: Source,
+	table: WatchTable,
+	problems: Problem[],
+	{ network, watchlist }: Pick<WatchRules, 'network' | 'watchlist'>,
+) {
+	const start = table.length
+	/** Consecutive watches of one file, in order; a place for each. */
+	const stretches: { readonly file: string | null; readonly from: number; readonly places: number[] }[] = []
+	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
+
+	return (file: string | null, options: Options) => {
+		const last = stretches.at(-1)
+		const here = last?.file === file ? last : { file, from: table.length, places: [] }
+		if (here !== last) stretches.push(here)
+		// The same object for the same options and tags.
+		const byTags = rules.get(options) ?? new Map<readonly string[], WatchRules>()
+		rules.set(options, byTags)
+		return ({ address, label, tags }: Found, place: number, problem: (message: string) => Problem): void => {
+			if (problems.length >= mostProblems) return
+			const own = byTags.get(tags) ?? deepFreeze({ network, ...options, tags: withTags(options.tags, tags), watchlist })
+			byTags.set(tags, own)
+			const before = table.addOnceSince(start, address, label, own)
+			if (before === -1) {
+				here.places.push(place)
+				return
+			}
+			const there = stretches.findLast(({ from }) => from <= before) ?? here
+			const found = there.places[before - there.from] ?? 0
+			const line = there.file === null ? source.locate(['watches', found, 'address']).line : found
+			const words = there.file === file ? `in line ${line}` : `in ${there.file ?? source.file}:${line}`
+			problems.push(problem(`this address stands already ${words}; a watchlist names an address once`))
+		}
+	}
 }
 
 function textAt(value: unknown, key: string): string | null {

@@ -13,7 +13,7 @@ import type { Reading } from '../yaml/openFile.js'
 import { atMost, readSource, reason, shown } from '../yaml/sourceFile.js'
 import { type AddressFile, readAddressFile } from './addresses/addressFile.js'
 import { type Content, revisionOf } from './revision.js'
-import { createWatchSet } from './table/watchSet.js'
+import { createWatchSet } from './table/watchTable.js'
 import { readWatchlist, type Surroundings } from './watchlist.js'
 
 export interface Watchlists {

@@ -1,8 +1,9 @@
-/** The room holds watches in memory. This file: those of one network. */
+/** The room holds watches in memory: those of one network, and the watchlists of all networks. */
 
+import { randomBytes } from 'node:crypto'
 import { createAddressTable } from '../../../core/packed/addressTable.js'
 import type { Address } from '../../../model/glossary.js'
-import type { Watch, WatchIndex, WatchRules } from '../../../model/watch.js'
+import type { Watch, WatchIndex, WatchRules, WatchSet } from '../../../model/watch.js'
 
 /**
  * The watches of one network, numbered from 0 in the order in which they were added. `at` creates a new Watch object on
@@ -88,6 +89,53 @@ export function createWatchTable(seed: number): WatchTable {
 			rulesOf.push(own)
 			distinct.add(own)
 			return -1
+		},
+	}
+}
+
+/** Collects the watches of all watchlists, one watchlist after the other. */
+export interface WatchSetBuilder {
+	/** Begins a watchlist of a network, which ends the one before. Returns the table for its watches. */
+	begin(network: string, watchlist: string): WatchTable
+	set(): WatchSet
+}
+
+export function createWatchSet(): WatchSetBuilder {
+	const networks = new Map<string, WatchTable>()
+	/** In order. Watches of a list are consecutive: from `first` on in the set, from `from` on in their table. */
+	const lists: { readonly watchlist: string; readonly table: WatchTable; from: number; first: number }[] = []
+	const counted = () => {
+		const last = lists.at(-1)
+		return last === undefined ? 0 : last.first + last.table.length - last.from
+	}
+
+	return {
+		begin(network, watchlist) {
+			const table = networks.get(network) ?? createWatchTable(randomBytes(4).readUInt32LE())
+			networks.set(network, table)
+			lists.push({ watchlist, table, from: table.length, first: counted() })
+			return table
+		},
+		set() {
+			const length = counted()
+			const endOf = (list: number) => lists[list + 1]?.first ?? length
+			return Object.freeze({
+				length,
+				lists: Object.freeze(
+					lists.map(({ watchlist, first }, list) => Object.freeze({ watchlist, first, length: endOf(list) - first })),
+				),
+				networks,
+				rules: Object.freeze([...networks.values()].flatMap(({ index }) => index.rules?.() ?? [])),
+				at(number: number) {
+					const place = number < 0 ? length + number : number
+					const list = lists.findLast(({ first }) => first <= place)
+					return list === undefined || place >= length ? undefined : list.table.at(list.from + place - list.first)
+				},
+				*[Symbol.iterator]() {
+					for (const [list, { table, from, first }] of lists.entries())
+						for (let place = first; place < endOf(list); place++) yield table.at(from + place - first)
+				},
+			})
 		},
 	}
 }
