@@ -2,7 +2,7 @@ import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
 import { followWatchlists } from '../config/watchlists/followWatchlists.js'
-import { chunksOf, fileDigest } from '../config/watchlists/revision.js'
+import { chunksOf, revisionNow } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
 import type { Watchlists } from '../config/watchlists/watchlists.js'
 import { ConfigError, formatProblem } from '../errors.js'
@@ -151,16 +151,15 @@ async function takeEffect(
 
 /** A reload does not apply an edited tracewatch.yaml: notes and logs that a restart is needed. */
 async function followConfig({ config: { path }, inEffect, log }: EditOptions, signal: AbortSignal): Promise<void> {
-	try {
-		const first = await fileDigest(path, signal)
-		const note = async () => {
-			inEffect.isConfigChanged = (await fileDigest(path, signal)) !== first
-			if (inEffect.isConfigChanged) log.warn({ file: path }, CONFIG_CHANGED)
-		}
-		await watchFiles({ paths: () => [path], onChange: () => void note().catch(() => undefined), signal })
-	} catch (error) {
-		if (!signal.aborted) throw error
+	const first = await revisionNow([path], signal)
+	if (first === null) return
+	let known = first
+	const onChange = (revision: string) => {
+		known = revision
+		inEffect.isConfigChanged = revision !== first
+		if (inEffect.isConfigChanged) log.warn({ file: path }, CONFIG_CHANGED)
 	}
+	await watchFiles({ paths: () => [path], revision: () => known, onChange, signal })
 }
 
 const mostNamed = 20

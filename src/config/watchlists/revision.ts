@@ -31,14 +31,19 @@ export async function* chunksOf({ path, digest }: Content, signal: AbortSignal):
 	if (hash.digest('hex') !== digest) throw new RangeError(`${path} has changed since it was read`)
 }
 
-/** Hash of a file; null when it cannot be read. Rejects only with the signal's reason. */
-export async function fileDigest(path: string, signal: AbortSignal): Promise<string | null> {
-	const hash = createHash('sha256')
-	try {
-		for await (const chunk of readChunks(path, mostFileBytes, signal)) hash.update(chunk)
-	} catch {
-		signal.throwIfAborted()
-		return null
+/** The revision of these files as they are now; null when the signal aborted. */
+export async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string | null> {
+	const contents: Content[] = []
+	for (const path of paths) {
+		const hash = createHash('sha256')
+		let canRead = true
+		try {
+			for await (const chunk of readChunks(path, mostFileBytes, signal)) hash.update(chunk)
+		} catch {
+			if (signal.aborted) return null
+			canRead = false
+		}
+		contents.push({ path, digest: canRead ? hash.digest('hex') : null })
 	}
-	return hash.digest('hex')
+	return revisionOf(contents)
 }

@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises'
 import { pause } from '../../base/waits/wait.js'
-import { type Content, fileDigest, revisionOf } from './revision.js'
+import { revisionNow } from './revision.js'
 
 export interface WatchFilesOptions {
 	/**
@@ -12,7 +12,7 @@ export interface WatchFilesOptions {
 	 * Called when contents or names have changed and then stayed unchanged for `settleMs`. Never called twice for the
 	 * same contents.
 	 */
-	readonly onChange: () => void
+	readonly onChange: (revision: string) => void
 	/**
 	 * The revision that the caller has read last, with or without problems. Default: the revision for which `onChange`
 	 * was last called.
@@ -64,7 +64,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 		if (present === known || called === `${present} ${known}`) continue
 		called = `${present} ${known}`
 		reported = present
-		onChange()
+		onChange(present)
 	}
 }
 
@@ -81,16 +81,4 @@ async function stampOf(paths: readonly string[]): Promise<string> {
 		}),
 	)
 	return stamps.join('\n')
-}
-
-/** Null when the signal aborted. */
-async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string | null> {
-	const contents: Content[] = []
-	try {
-		for (const path of paths) contents.push({ path, digest: await fileDigest(path, signal) })
-		return revisionOf(contents)
-	} catch (error) {
-		if (!signal.aborted) throw error
-		return null
-	}
 }
