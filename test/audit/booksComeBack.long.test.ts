@@ -7,7 +7,6 @@ import { alertOf, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { listening } from '../support/listening.js'
 
 /** More than is looked through over two parts. */
 const OTHERS = 41_000
@@ -15,14 +14,13 @@ const OTHERS = 41_000
 async function open() {
 	const node = await startTestAnvil(['--order', 'fifo'])
 	await node.automine(false)
-	const [alice, bob] = (await node.accounts()) as [Address, Address]
+	const [shown, unseen, payer] = (await node.accounts()) as [Address, Address, Address]
 	const { dialect, hide } = hideTransactions()
 	const gateway = await startDialectGateway(node.url, dialect)
 	const others = Array.from({ length: OTHERS }, (_, n) =>
 		watchOf(`0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`),
 	)
-	const { log, said } = listening()
-	const bench = await openBench({ urls: [gateway.url], watches: others, log })
+	const bench = await openBench({ urls: [gateway.url], watches: others })
 	onTestFinished(async () => {
 		await bench.close()
 		await gateway.close()
@@ -35,42 +33,60 @@ async function open() {
 		return number
 	}
 	for (; (await books()).size < OTHERS; ) await block()
-	// Its book is made last, and so is looked at last.
-	bench.setWatches([...others, watchOf(alice)])
-	for (; !(await books()).has(alice); ) await block()
-	const told = async (type: string): Promise<readonly AlertData[]> =>
-		(await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
-	const pay = (valueWei: bigint) => node.send({ from: bob, to: alice, valueWei, gas: 21_000n })
-	return { node, bench, block, books, told, hide, pay, alice, others, said }
+	const all = [...others, watchOf(shown), watchOf(unseen)]
+	// Their books are made last, and so are looked at last.
+	bench.setWatches(all)
+	for (; (await books()).size < all.length; ) await block()
+	const alertsAbout = async (address: Address, type: string): Promise<readonly AlertData[]> =>
+		(await bench.posted())
+			.filter(({ message }) => message.type === type)
+			.map(alertOf)
+			.filter(({ watch }) => watch.address.toLowerCase() === address.toLowerCase())
+	const transfers = async (address: Address) =>
+		(await alertsAbout(address, 'alert.transfer')).map(({ valueWei }) => valueWei)
+	const unexplained = async (address: Address) =>
+		(await alertsAbout(address, 'alert.unexplained')).map(
+			({ fromBlock, toBlock, differenceWei }) => `${fromBlock}-${toBlock}: ${differenceWei}`,
+		)
+	const pay = (to: Address, valueWei: bigint) => node.send({ from: payer, to, valueWei, gas: 21_000n })
+	return { node, bench, block, books, transfers, unexplained, hide, pay, shown, unseen, others, all }
 }
 
 // One that comes back is given what it missed: that is told once, as what it was.
-test.each(['shown', 'hidden'])(
-	'behavior: a payment meanwhile that is %s, and one afterwards that is hidden',
-	async (how) => {
-		const { node, bench, block, books, told, hide, pay, alice, others } = await open()
-		const isHidden = how === 'hidden'
-		bench.setWatches(others)
-		const meanwhile = await pay(5n)
-		if (isHidden) hide(meanwhile)
-		const first = await block()
-		expect((await books()).has(alice)).toBe(true)
-		bench.setWatches([...others, watchOf(alice)])
-		await block()
-		expect((await books()).has(alice)).toBe(true)
-		await pay(3n)
-		await block()
-		const shown = isHidden ? ['3'] : ['5', '3']
-		expect((await told('alert.transfer')).map(({ valueWei }) => valueWei)).toEqual(shown)
-		const inWords = ({ fromBlock, toBlock, differenceWei }: AlertData) => `${fromBlock}-${toBlock}: ${differenceWei}`
-		const missed = isHidden ? [`${first}-${first}: 5`] : []
-		expect((await told('alert.unexplained')).map(inWords)).toEqual(missed)
-		hide(await pay(7n))
-		await pay(11n)
-		const last = await block()
-		expect((await told('alert.unexplained')).map(inWords)).toEqual([...missed, `${last}-${last}: 7`])
-		expect((await told('alert.transfer')).map(({ valueWei }) => valueWei)).toEqual([...shown, '11'])
-		const balanceWei = await node.balanceWei(alice, last)
-		expect((await books()).get(alice)).toMatchObject({ block: last, balanceWei, movedWei: 0n })
-	},
-)
+test('behavior: a payment while a watch is away, shown to one and hidden from another, and a hidden one later', async () => {
+	const { node, bench, block, books, transfers, unexplained, hide, pay, shown, unseen, others, all } = await open()
+	const both = [shown, unseen]
+	const bothHaveBooks = async () => {
+		const kept = await books()
+		return both.map((address) => kept.has(address))
+	}
+	bench.setWatches(others)
+	await pay(shown, 5n)
+	hide(await pay(unseen, 5n))
+	const first = await block()
+	expect(await bothHaveBooks()).toEqual([true, true])
+	bench.setWatches(all)
+	await block()
+	expect(await bothHaveBooks()).toEqual([true, true])
+	for (const address of both) await pay(address, 3n)
+	await block()
+	expect(await transfers(shown)).toEqual(['5', '3'])
+	expect(await transfers(unseen)).toEqual(['3'])
+	expect(await unexplained(shown)).toEqual([])
+	expect(await unexplained(unseen)).toEqual([`${first}-${first}: 5`])
+
+	for (const address of both) {
+		hide(await pay(address, 7n))
+		await pay(address, 11n)
+	}
+	const last = await block()
+	expect(await unexplained(shown)).toEqual([`${last}-${last}: 7`])
+	expect(await unexplained(unseen)).toEqual([`${first}-${first}: 5`, `${last}-${last}: 7`])
+	expect(await transfers(shown)).toEqual(['5', '3', '11'])
+	expect(await transfers(unseen)).toEqual(['3', '11'])
+	for (const address of both) {
+		const balanceWei = await node.balanceWei(address, last)
+		expect((await books()).get(address)).toMatchObject({ block: last, balanceWei, movedWei: 0n })
+	}
+	expect((await bench.posted()).length).toBe(7)
+})
