@@ -1,10 +1,18 @@
 // A block that no endpoint gives, over kills: told once, passed once, and what it held is told once when it was read.
-import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
-import { createChance } from '../support/chance.js'
+import type { Running } from '../support/program.js'
 import { siteWithFailing, told } from './site.js'
 
-test('behavior: a gap is reported once, and closed once, at whatever moment the program is killed', async () => {
+const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
+const killAt = fileURLToPath(new URL('../support/killAt.mjs', import.meta.url))
+/** A block that fails is left out after 1 s in place of 10. */
+const env = {
+	NODE_OPTIONS: `--import=${smallFigures}`,
+	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400',
+}
+
+test('behavior: a gap is reported once and closed once, by a program killed at each commit and message of it', async () => {
 	const { node, failing, hook, here, pay, hide } = await siteWithFailing()
 	const hidden = await pay(1n)
 	hide(hidden)
@@ -14,39 +22,66 @@ test('behavior: a gap is reported once, and closed once, at whatever moment the 
 
 	const bodies = () => told(hook.hits)
 	const heard = (type: string) =>
-		new Set(bodies().flatMap((each) => (each.type === type ? [each.data.deliveryId] : [])))
-	const chance = createChance(7)
-	const liveUntil = async (isDone: () => boolean, lives: number) => {
-		for (let life = 0; life < lives; life++) {
-			const running = here.start(['run'])
-			// Ever longer, so that a slow machine gets somewhere too.
-			await sleep((1_200 + chance.number(4_000)) * (1 + life / 20))
-			running.process.kill('SIGKILL')
-			await running.ended
-			if (isDone()) return
+		new Set(bodies().flatMap((each) => (each.type === type ? [each.data.deliveryId] : []))).size
+	const gaps = async () => JSON.parse((await here.run(['status', '--json'])).stdout).networks[0].gaps
+
+	/** Lives that die on disk: at step 1 nothing of the commit that posts this is written, at step 2 it just was. */
+	const dieWriting = async (type: string, steps: readonly number[]) => {
+		for (const step of steps) {
+			const kill = { KILL_FROM: type, KILL_AT: String(step) }
+			const life = here.start(['run'], { ...env, ...kill, NODE_OPTIONS: `${env.NODE_OPTIONS} --import=${killAt}` })
+			const { code, stdout } = await life.ended
+			expect(code, stdout).toBe(null)
+			expect(heard(type)).toBe(0)
 		}
 	}
-	await liveUntil(() => heard('alert.transfer').size > 0, 60)
-	await liveUntil(() => false, 4)
-	expect([heard('system.gap').size, heard('alert.transfer').size]).toEqual([1, 1])
-	const status = JSON.parse((await here.run(['status', '--json'])).stdout)
-	expect(status.networks[0].gaps).toMatchObject([{ fromBlock: blockNumber, toBlock: blockNumber }])
+	/** A life that dies when a message has come and was not answered. */
+	const dieSending = async (type: string) => {
+		const life: Running = here.start(['run'], env)
+		hook.answer = ({ body }) => {
+			if (JSON.parse(body.toString()).type === type) life.process.kill('SIGKILL')
+			return 204
+		}
+		const { code, stdout } = await life.ended
+		expect(code, stdout).toBe(null)
+		hook.answer = () => 204
+	}
+	/** A life that is killed once all is done. */
+	const live = async (isDone: () => boolean) => {
+		const life = here.start(['run'], env)
+		await hook.until(isDone)
+		await life.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
+		await life.stop('SIGKILL')
+	}
+
+	await dieWriting('system.gap', [1])
+	expect(await gaps()).toEqual([])
+	await dieWriting('system.gap', [2])
+	await dieSending('system.gap')
+	await dieSending('alert.transfer')
+	await live(() => heard('system.gap') > 0 && heard('alert.transfer') > 0)
+	expect([heard('system.gap'), heard('alert.transfer')]).toEqual([1, 1])
+	expect(await gaps()).toMatchObject([{ fromBlock: blockNumber, toBlock: blockNumber }])
 
 	failing.numbers.clear()
 	failing.hashes.clear()
-	await liveUntil(() => heard('system.recovered').size > 0, 20)
-	await liveUntil(() => false, 3)
-	const running = here.start(['run'])
-	await hook.until(() => heard('system.recovered').size > 0)
+	await dieWriting('system.recovered', [1])
+	expect(await gaps()).toMatchObject([{ fromBlock: blockNumber, toBlock: blockNumber }])
+	await dieWriting('system.recovered', [2])
+	await dieSending('system.recovered')
+	await live(() => heard('system.recovered') > 0 && heard('alert.transfer') > 1)
 	// And that was all there was to tell.
-	await running.line(({ msg }) => msg === 'polling goes well: scanned up to the target')
-	expect((await running.stop()).code).toBe(0)
 	expect((await here.run(['once'])).code).toBe(0)
+	expect(await gaps()).toEqual([])
 	const distinct = [...new Map(bodies().map((each) => [each.data.deliveryId, each])).values()]
-	expect(distinct.map(({ type, data }) => [type, data.valueWei ?? data.fromBlock, data.late ?? null])).toEqual([
-		['system.gap', blockNumber, null],
-		['alert.transfer', '2', expect.any(Boolean)],
-		['alert.transfer', '1', true],
-		['system.recovered', blockNumber, null],
-	])
-}, 900_000)
+	const facts = distinct.map(({ type, data }) => [type, data.valueWei ?? data.fromBlock, data.late ?? null])
+	expect(facts).toHaveLength(4)
+	expect(new Set(facts)).toEqual(
+		new Set([
+			['system.gap', blockNumber, null],
+			['alert.transfer', '2', expect.any(Boolean)],
+			['alert.transfer', '1', true],
+			['system.recovered', blockNumber, null],
+		]),
+	)
+}, 120_000)
