@@ -52,7 +52,7 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 		...{ added: 1, removed: 1, addedWatches: [`local ${vault}`], removedWatches: [`local ${treasury} (Treasury)`] },
 	})
 	const page = await (await fetch(`http://127.0.0.1:${String(port)}/`)).text()
-	expect(page).toContain(`Added by the last reload: local ${vault}. Removed: local ${treasury} (Treasury).`)
+	expect(page).toContain('The last reload added 1 watch and removed 1.')
 	await polled(running)
 	await node.receipt(await node.send({ from: other, to: vault, valueWei: 3n }))
 	const later = told(await hook.until(4)).slice(2)
