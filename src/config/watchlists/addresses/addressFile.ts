@@ -60,23 +60,23 @@ export async function readAddressFile(
 	let rows = 0
 	/** Reads on to the end of the file all the same, since the hash of its whole contents identifies it. */
 	let isOver = false
-	const stop: Report = (place, message) => {
-		isOver = true
-		report(place, message)
-	}
-	const readRecord = createRecordReader(chainId, report, stop, (row) => {
-		rows += 1
-		take(row)
-	})
+	const readRecord = createRecordReader(chainId, report)
 	const readCsv = createCsvReader((record) => {
-		if (!isOver && problems.length < mostProblems) readRecord(record)
+		if (isOver) return
+		const row = readRecord(record)
+		if (row !== null && row !== 'no CSV') {
+			rows += 1
+			take(row)
+		}
+		isOver = row === 'no CSV' || problems.length >= mostProblems
 	})
 	const hash = createHash('sha256')
 	let digest: string | null = null
 	const readPiece = async (piece: Uint8Array | null) => {
-		if (isOver || problems.length >= mostProblems) return
-		const fault = await readCsv(piece)
-		if (fault !== null) stop(fault.place, fault.message)
+		const fault = isOver ? null : await readCsv(piece)
+		if (fault === null) return
+		isOver = true
+		report(fault.place, fault.message)
 	}
 	try {
 		for await (const chunk of chunks(path, mostFileBytes, signal)) {
@@ -97,21 +97,26 @@ export async function readAddressFile(
 	return { digest, problems: atMost(problems) }
 }
 
-/** The first record is a header, or a row as the others are. `stop` reports what all lines have wrong. */
-function createRecordReader(
-	chainId: number | null,
-	report: Report,
-	stop: Report,
-	take: (row: AddressRow) => void,
-): (record: CsvRecord) => void {
-	const readTags = createTagReader()
+/**
+ * The first record is a header, or a row as the others are. Null: a header, or a row with a problem, which is reported.
+ * `no CSV`: reports what all lines have wrong.
+ */
+function createRecordReader(chainId: number | null, report: Report) {
+	const tagLists = new Map<string, readonly string[]>()
+	/** The same array for the same text, since most lines of a file share a few lists of tags. */
+	const readTags = (text: string) => {
+		const words = () => text.split(/[;\s]+/).filter((word) => word !== '')
+		const tags = tagLists.get(text) ?? Object.freeze([...new Set(words().map(readLine))])
+		tagLists.set(text, tags)
+		return tags
+	}
 	let columns: readonly string[] | null = null
 
-	function readRow({ fields, placeOf }: CsvRecord, names: readonly string[]): void {
+	function readRow({ fields, placeOf }: CsvRecord, names: readonly string[]): AddressRow | null {
 		if (fields.length > names.length) {
 			const advice = 'take it out, or quote a label with a comma'
 			report(placeOf(names.length), `the columns are ${names.join(', ')}, and here is one more: ${advice}`)
-			return
+			return null
 		}
 		const read = <Value>(column: Column, reader: (text: string) => Value): Value | undefined => {
 			const index = names.indexOf(column)
@@ -124,25 +129,25 @@ function createRecordReader(
 			}
 		}
 		const address = read('address', (text) => readAddress(text, chainId))
-		const label = read('label', readLabel)
+		const label = read('label', (text) => (text === '' ? null : readLine(text)))
 		const tags = read('tags', readTags)
-		if (address !== undefined && label !== undefined && tags !== undefined)
-			take({ address, label, tags, place: placeOf(names.indexOf('address')) })
+		if (address === undefined || label === undefined || tags === undefined) return null
+		return { address, label, tags, place: placeOf(names.indexOf('address')) }
 	}
 
-	return (record) => {
+	return (record: CsvRecord): AddressRow | null | 'no CSV' => {
 		const { fields, placeOf } = record
 		if (columns === null && fields.some((text) => text.toLowerCase() === 'address')) {
 			columns = readHeader(record, report)
-		} else if (columns === null && /^(?!0x)|^0x[^;|]*[;\t|]/i.test(fields[0] ?? '')) {
-			stop(
-				placeOf(0),
-				`the file must be CSV: ${columnNames.join(', ')}, separated by commas, in this order or as a header has it`,
-			)
-		} else {
-			columns ??= columnNames
-			readRow(record, columns)
+			return null
 		}
+		if (columns === null && /^(?!0x)|^0x[^;|]*[;\t|]/i.test(fields[0] ?? '')) {
+			const form = `${columnNames.join(', ')}, separated by commas, in this order or as a header has it`
+			report(placeOf(0), `the file must be CSV: ${form}`)
+			return 'no CSV'
+		}
+		columns ??= columnNames
+		return readRow(record, columns)
 	}
 }
 
@@ -161,21 +166,4 @@ function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly st
 function readAddress(text: string, chainId: number | null): Address {
 	if (text === '') throw new RangeError('is missing')
 	return parseAddress(text, chainId)
-}
-
-function readLabel(text: string): string | null {
-	return text === '' ? null : readLine(text)
-}
-
-/** Returns the same array for the same text, since most lines of a file share a few lists of tags. */
-function createTagReader(): (text: string) => readonly string[] {
-	const known = new Map<string, readonly string[]>()
-	return (text) => {
-		const before = known.get(text)
-		if (before !== undefined) return before
-		const words = text.split(/[;\s]+/).filter((word) => word !== '')
-		const tags = Object.freeze([...new Set(words.map(readLine))])
-		known.set(text, tags)
-		return tags
-	}
 }
