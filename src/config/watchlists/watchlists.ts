@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { codeOf } from '../../base/systemError.js'
 import type { Problem } from '../../errors.js'
 import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
@@ -66,7 +67,7 @@ export async function readWatchlists(
 	try {
 		files = watchlistPaths(place)
 	} catch (error) {
-		const hint = isFile(error) ? '; a single watchlist is written as a list: [file.yaml]' : ''
+		const hint = codeOf(error) === 'ENOTDIR' ? '; a single watchlist is written as a list: [file.yaml]' : ''
 		return fail(`the folder of the watchlists, ${folder}, cannot be read: ${reason(error)}${hint}`)
 	}
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
@@ -102,8 +103,4 @@ export async function readWatchlists(
 		revision: revisionOf(contents),
 		problems,
 	}
-}
-
-function isFile(error: unknown): boolean {
-	return error instanceof Error && 'code' in error && error.code === 'ENOTDIR'
 }
