@@ -61,7 +61,7 @@ async function open() {
 }
 
 // One that comes back is given what it missed: that is told once, as what it was.
-test('behavior: a payment while a watch is away, shown to one and hidden from another, and a hidden one later', async () => {
+test('behavior: payments while a watch is away, one shown and one hidden, and a later hidden one', async () => {
 	const { node, bench, block, books, transfers, unexplained, hide, pay, shown, unseen, others, all } = await open()
 	const both = [shown, unseen]
 	const bothHaveBooks = async () => {

@@ -12,7 +12,7 @@ const env = {
 	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400',
 }
 
-test('behavior: a gap is reported once and closed once, by a program killed at each commit and message of it', async () => {
+test('behavior: a gap is reported and closed once, by a program killed at each commit and message', async () => {
 	const { node, failing, hook, here, pay, hide } = await siteWithFailing()
 	const hidden = await pay(1n)
 	hide(hidden)
