@@ -27,8 +27,11 @@ async function open(storage: Pairs, dialect: Dialect = {}, delayMs = soaked(60, 
 	const anvil = await startTestAnvil()
 	await anvil.automine(false)
 	for (const address of [hard, ruled, third]) await anvil.rpc('anvil_setCode', [address, ruledCode])
-	const store = (at: Address, pairs: Pairs) =>
-		Promise.all(pairs.map(([slot, value]) => anvil.rpc('anvil_setStorageAt', [at, word(slot), word(value)])))
+	/** Of two values of one slot the later one counts, in whatever order the node takes them. */
+	const store = (at: Address, pairs: Pairs) => {
+		const bySlot = new Map(pairs.map(([slot, value]) => [word(slot), word(value)]))
+		return Promise.all(Array.from(bySlot, ([slot, value]) => anvil.rpc('anvil_setStorageAt', [at, slot, value])))
+	}
 	await store(hard, storage)
 	await store(ruled, [[implementation, a]])
 	await anvil.mine(1)
