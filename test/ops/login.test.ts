@@ -73,7 +73,7 @@ test('error: health and metrics reveal nothing of a password that comes along wi
 	onTestFinished(() => void vi.useRealTimers())
 	const answers: number[] = []
 	for (let n = 0; n < 30; n += 1) void get(foreign, '/metrics').then((status) => answers.push(status))
-	// Those that are refused; the others have their turn.
+	// Refused ones; the others have their turn.
 	while (answers.length < 10) await turn()
 	while (answers.length < 30) {
 		await vi.advanceTimersByTimeAsync(500)

@@ -59,7 +59,7 @@ export function noteWithdrawals(lists: WithdrawalLists, header: Header): boolean
 export function needWithdrawals(lists: WithdrawalLists, header: Header, endpoint: string): void {
 	if (noteWithdrawals(lists, header)) return
 	const reading = { endpoint, method: 'eth_getBlockByNumber' }
-	const what = `the withdrawals of block ${header.number} are not those that its header names`
+	const what = `the withdrawals of block ${header.number} do not make the root in its header`
 	throw malformed(reading, what, { ofHeader: true })
 }
 

@@ -88,9 +88,7 @@ function gapAt(text: string, found: readonly Found[]): Found {
 	if (another !== undefined && one !== undefined)
 		throw new UsageError(`block ${block} is a gap of ${one.network} and of ${another.network}; say --network`)
 	if (one !== undefined) return one
-	throw new PlainError(
-		`block ${block} is no gap: it was read, or not asked for yet; \`gaps list\` shows those that are`,
-	)
+	throw new PlainError(`block ${block} is no gap: it was read, or not asked for yet; \`gaps list\` shows the gaps`)
 }
 
 function factsOf({ network, gap: { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } }: Found) {

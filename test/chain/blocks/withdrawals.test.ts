@@ -36,7 +36,7 @@ test.each([
 	['all hidden', []],
 ])('error: %s is not believed', (_name, withdrawals) => {
 	expect(() => needWithdrawals(withdrawalListsOf(1), headerWith(withdrawals), 'here')).toThrow(
-		'the withdrawals of block 18000000 are not those that its header names',
+		'the withdrawals of block 18000000 do not make the root in its header',
 	)
 	// Of a chain whose roots are not known to be made like this nothing is checked against it.
 	needWithdrawals(withdrawalListsOf(10), headerWith(withdrawals), 'here')
@@ -48,7 +48,7 @@ test('behavior: on other chains one list that fits is enough to hold the others 
 	expect(lists).toEqual({ areCoins: true, rootsFit: false, mayBePaid: false })
 	needWithdrawals(lists, headerWith(paid), 'here')
 	expect(lists).toEqual({ areCoins: true, rootsFit: true, mayBePaid: true })
-	expect(() => needWithdrawals(lists, headerWith([]), 'here')).toThrow('are not those that its header names')
+	expect(() => needWithdrawals(lists, headerWith([]), 'here')).toThrow('do not make the root in its header')
 })
 
 function headerWith(withdrawals: readonly Withdrawal[]) {
@@ -120,7 +120,7 @@ test.each([1, 2])(
 			expect(gaps.map(({ message }) => message.data)).toMatchObject([
 				{
 					fromBlock: Number(block),
-					reason: expect.stringContaining(`withdrawals of block ${block} are not those that its header names`),
+					reason: expect.stringContaining(`withdrawals of block ${block} do not make the root in its header`),
 				},
 			])
 			expect(await told('alert.unexplained')).toEqual([])

@@ -149,7 +149,7 @@ describe('gaps', () => {
 			'no gap',
 			['accept', '91'],
 			1,
-			/^block 91 is no gap: it was read, or not asked for yet; `gaps list` shows those that are$/,
+			/^block 91 is no gap: it was read, or not asked for yet; `gaps list` shows the gaps$/,
 		],
 		['no number', ['accept', 'x'], 2, /^`x` is no number of a block$/],
 		['a gap of two networks', ['retry', '95'], 2, /is a gap of ethereum and of gnosis; say --network/],
