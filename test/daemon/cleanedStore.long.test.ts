@@ -209,26 +209,34 @@ function hostile(): string {
 
 /** The beginning of a secret that must not be seen. */
 const telling = canaries.map((text) => text.slice(0, 12))
+/** Each in base64, as it stands inside of something longer, and which it is. */
+const encoded = canaries.flatMap((text) =>
+	(['base64', 'base64url'] as const).flatMap((encoding) =>
+		// Three alignments; the characters at both ends hold bits of their neighbours.
+		['', 'x', 'xx'].map(
+			(before) =>
+				[
+					Buffer.from(before + text)
+						.toString(encoding)
+						.slice(4, -4),
+					text,
+				] as const,
+		),
+	),
+)
 const unfit = /(?![\n\t\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/u
 /** The same, written as JSON writes it, where a reader of JSON would show it. */
 const unfitEscape = /(?<!\\)(?:\\\\)*\\u00(?:0[0-8b-f]|1[0-9a-f]|7f|[89][0-9a-f])/i
 
 function expectClean(way: string, out: string, given: string): void {
-	const about = `${way}, seed ${seed}, given ${JSON.stringify(given)}`
+	const about = () => `${way}, seed ${seed}, given ${JSON.stringify(given)}`
 	for (const [at, text] of telling.entries()) {
-		if (out.includes(text)) expect.fail(`${canaries[at]} in ${about}: ${JSON.stringify(out)}`)
+		if (out.includes(text)) expect.fail(`${canaries[at]} in ${about()}: ${JSON.stringify(out)}`)
 	}
-	for (const text of canaries)
-		for (const encoding of ['base64', 'base64url'] as const) {
-			// Three alignments; the characters at both ends hold bits of their neighbours.
-			for (const before of ['', 'x', 'xx']) {
-				const inside = Buffer.from(before + text)
-					.toString(encoding)
-					.slice(4, -4)
-				if (out.includes(inside)) expect.fail(`${text} in base64 in ${about}: ${JSON.stringify(out)}`)
-			}
-		}
-	if (unfit.test(out)) expect.fail(`an unfit character in ${about}: ${JSON.stringify(out)}`)
+	for (const [inside, text] of encoded) {
+		if (out.includes(inside)) expect.fail(`${text} in base64 in ${about()}: ${JSON.stringify(out)}`)
+	}
+	if (unfit.test(out)) expect.fail(`an unfit character in ${about()}: ${JSON.stringify(out)}`)
 }
 
 const log = (pretty: boolean, journal: boolean) => {

@@ -34,7 +34,7 @@ const databaseUrl = (place: string) =>
 
 export interface CanarySite extends Site {
 	/** A command in this process, whose log is not kept: that of the same parts is in what `once` and `run` print. */
-	type(args: readonly string[]): Promise<Ended>
+	type(args: readonly string[], extra?: NodeJS.ProcessEnv): Promise<Ended>
 }
 
 /** Secrets come in all the ways there are: variables, files, credentials, and openly in the file. */
@@ -87,7 +87,7 @@ ${database === undefined ? '' : `state: "${databaseUrl(database)}"\n`}${more}`,
 	return {
 		...site,
 		run: (args, extra) => site.run(args, { ...env, ...extra }),
-		type: (args) => typed(args, { cwd: site.folder, env: { ...env, LOG_LEVEL: 'error' } }),
+		type: (args, extra) => typed(args, { cwd: site.folder, env: { ...env, ...extra, LOG_LEVEL: 'error' } }),
 		start: (args, extra) => site.start(args, { ...env, ...extra }),
 	}
 }

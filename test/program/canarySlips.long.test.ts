@@ -3,9 +3,12 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Ended } from '../support/program.js'
-import { canaries, openCanarySite } from './canarySite.js'
+import { type CanarySite, canaries, openCanarySite } from './canarySite.js'
 
 const { odd, plain, signing } = canaries
+
+const checkAndRun = (site: CanarySite, env: Readonly<Record<string, string>>) =>
+	Promise.all([site.type(['check'], env), site.run(['run'], env)])
 
 function expectRefusal(ends: readonly Ended[]): void {
 	for (const { code, stdout, stderr } of ends) {
@@ -31,8 +34,7 @@ describe('no secret leaves', () => {
 	]
 	test.each(wrong)('from a configuration with a wrong %s', async (name, value) => {
 		const site = openCanarySite()
-		const ends = await Promise.all(['check', 'run'].map((command) => site.run([command], { [name]: value })))
-		expectRefusal(ends)
+		expectRefusal(await checkAndRun(site, { [name]: value }))
 	})
 
 	const mark = plain('inline')
@@ -65,7 +67,6 @@ describe('no secret leaves', () => {
 			'tracewatch.yaml',
 			text.replace(/url: .*HOOK_URL./, () => `url: ${value}`),
 		)
-		const ends = await Promise.all(['check', 'run'].map((command) => site.run([command], { LOG_LEVEL: 'debug' })))
-		expectRefusal(ends)
+		expectRefusal(await checkAndRun(site, { LOG_LEVEL: 'debug' }))
 	})
 })

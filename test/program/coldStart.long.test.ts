@@ -15,7 +15,7 @@ const ways = {
 }
 
 /** Three payments and a hostile block in each: hostile ones stand at each fourth height, the newest is one. */
-const rounds = 4
+const rounds = 3
 
 /** A block that fails is left out after 1 s, and after 4 s where nobody answers, in place of 10 and 25. */
 const env = {

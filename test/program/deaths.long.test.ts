@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { hookServer, other, settings, siteOf, treasury, watchlist } from './site.js'
 
 const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
@@ -30,7 +31,7 @@ async function start() {
 	}
 	/** The payments of which nothing arrived, each with its state. */
 	const left = async () => {
-		const { stdout } = await here.run(['deliveries', '--json'], env)
+		const { stdout } = await typed(['deliveries', '--json'], { cwd: here.folder })
 		const lines = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 		return lines
 			.flat()

@@ -23,18 +23,18 @@ const paymentsPerKill = 10
 
 const inFolder = { isPrivate: false, database: null }
 const ways = [
-	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: soaked(8, 40) },
+	{ ...inFolder, title: 'by balances, of a node that fails one request in ten', kills: soaked(3, 40) },
 	{
 		...inFolder,
 		title: 'on a private network, by access lists, of such a node',
-		kills: soaked(6, 12),
+		kills: soaked(3, 12),
 		isPrivate: true,
 	},
 	...(server === null
 		? []
 		: [
-				{ title: 'the same with the state in a database', kills: soaked(6, 20), isPrivate: true, database: 'private' },
-				{ title: 'by balances, in a database', kills: soaked(6, 20), isPrivate: false, database: 'plain' },
+				{ title: 'the same with the state in a database', kills: soaked(3, 20), isPrivate: true, database: 'private' },
+				{ title: 'by balances, in a database', kills: soaked(3, 20), isPrivate: false, database: 'plain' },
 			]),
 ]
 

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import type { HookServer } from '../support/hookServer.js'
 import type { Site } from '../support/program.js'
+import { soaked } from '../support/soak.js'
 import { hookServer, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
@@ -80,7 +81,7 @@ test('behavior: killed many times in a storm, all alerts arrive; what comes twic
 	const here = site([hookAt('hook', hook, ', digest: {every: 1s, max: 2}')], incoming)
 	let running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
-	const kills = 12
+	const kills = soaked(4, 12)
 	let wei = 100n
 	for (let kill = 0; kill < kills; kill += 1) {
 		for (let turn = 0; turn < 5; turn += 1) await pay(++wei)

@@ -8,6 +8,7 @@ import type { AlertData } from '../../src/model/alert.js'
 import { startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, expectBooksBalance, keepBooks } from '../support/books.js'
+import { typed } from '../support/commandLine.js'
 import { type Answers, type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
 import { cutJson, status as httpStatus } from '../support/faults.js'
@@ -215,7 +216,7 @@ state: ${state}
 		else expect([0, 75], stderr).toContain(code)
 		expect(nth, stderr).toBeLessThan(8)
 		if (nth < 2 || code !== 0) continue
-		status = JSON.parse((await site.run(['status', '--json'])).stdout)
+		status = JSON.parse((await typed(['status', '--json'], { cwd: site.folder })).stdout)
 		const [row] = status.receivers
 		if (['pending', 'held', 'parked'].every((word) => row?.[word] === 0)) break
 	}

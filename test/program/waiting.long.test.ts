@@ -31,8 +31,8 @@ test('behavior: test-send and explain say whom they wait for', async () => {
 	await asking.ended
 })
 
-test('behavior: a million addresses are read, and who waits is reported', async () => {
-	const rows = Array.from({ length: 1_000_000 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')},Customer\n`)
+test('behavior: while many addresses are read, who waits is told so', async () => {
+	const rows = Array.from({ length: 100_000 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')},Customer\n`)
 	const here = siteOf({
 		'tracewatch.yaml': settings('http://127.0.0.1:9/x', { hook: 'http://127.0.0.1:9/x' }),
 		'watchlists/a.yaml': 'network: local\nreceivers: [hook]\naddresses_from: many.csv\n',
@@ -43,6 +43,6 @@ test('behavior: a million addresses are read, and who waits is reported', async 
 	const env = { NODE_OPTIONS: `--import=data:text/javascript,${rest}` }
 	const checking = openTerminal([process.execPath, cliPath, 'check'], { cwd: here.folder, env })
 	await checking.sees('reading the watchlists …')
-	await checking.sees('configuration is right: 1 network, 1000000 watches')
+	await checking.sees('configuration is right: 1 network, 100000 watches')
 	expect(await checking.ended).toBe(0)
 })

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import * as faults from '../support/faults.js'
 import type { Fault } from '../support/faultyNode.js'
+import { soaked } from '../support/soak.js'
 import { startStrained } from '../support/strained.js'
 import { type Life, ride, startLife } from './strain.js'
 
@@ -17,8 +18,14 @@ const kinds = {
 } as const satisfies Readonly<Record<string, Fault>>
 
 type Case = readonly [kind: keyof typeof kinds, least: number]
-const grid = (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((kind) =>
+const all = (Object.keys(kinds) as (keyof typeof kinds)[]).flatMap((kind) =>
 	[2, 3, 10].map((least): Case => [kind, least]),
+)
+
+/** Each kind, and each size with most of them. */
+const grid = soaked(
+	all.filter((_, at) => at % 2 === 0),
+	all,
 )
 
 let life: Life

@@ -8,7 +8,7 @@ import { startChild } from '../child.js'
 import { addressOf } from '../samples.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = soaked(20, 60)
+const KILLS = soaked(6, 60)
 
 /** As `bookWriter.ts` leaves them after so many steps. */
 function booksAfter(steps: number): ReadonlyMap<Address, Book> {

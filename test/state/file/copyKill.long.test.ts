@@ -9,7 +9,7 @@ import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { contentOf, copySet } from '../copySets.js'
 
-const kills = soaked(40, 100)
+const kills = soaked(13, 100)
 
 test(`behavior: ${kills} times killed during copies, the next start gets a whole set, old or new`, async () => {
 	const folder = temporaryFolder()

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = 30
+const KILLS = soaked(8, 30)
 
 /** Seeded: the same run each time as far as processes allow. */
 function randomNumbers(seed: number): () => number {

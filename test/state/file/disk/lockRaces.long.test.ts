@@ -17,7 +17,7 @@ afterEach(async () => {
 	await removeFolder(folder)
 })
 
-const races = soaked(50, 1_000)
+const races = soaked(10, 1_000)
 
 test(`behavior: of 2 to 16 that come at once after a kill -9, one gets it (${races} races)`, async () => {
 	const chance = createChance(7)
