@@ -10,7 +10,7 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
 import { allKinds, allRecords } from '../../src/kinds/all.js'
 import { MOST_ALERTS, MOST_BYTES } from '../../src/notify/delivery/batch.js'
-import { giveUpAfterMs, retryCeilingsMs } from '../../src/notify/delivery/deliveryBackoff.js'
+import { GIVE_UP_AFTER_MS, RETRY_CEILINGS_MS } from '../../src/notify/delivery/decide.js'
 import { httpPolicy, judgeSmtp, judgeStatus, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
 import type { FormatName } from '../../src/notify/webhook/formats/byName.js'
 import { formats } from '../../src/notify/webhook/formats/byName.js'
@@ -67,12 +67,12 @@ describe('the tables of docs/delivery.md', () => {
 	})
 
 	test('default: the waits between retries, and their end', () => {
-		const waits = retryCeilingsMs.map(inWords)
+		const waits = RETRY_CEILINGS_MS.map(inWords)
 		const [first, ...rest] = waits.slice(0, -1)
 		const words = `waits at most ${first}, then ${rest.join(', ')}, and ${waits.at(-1)} each time after that`
 		const prose = text.replaceAll('\n', ' ')
 		expect(prose).toContain(words)
-		expect(prose).toContain(`After ${giveUpAfterMs / 3_600_000} hours it is dead`)
+		expect(prose).toContain(`After ${GIVE_UP_AFTER_MS / 3_600_000} hours it is dead`)
 		expect(prose).toContain(`at most ${LONGEST_REST_MS / 60_000} minutes`)
 	})
 

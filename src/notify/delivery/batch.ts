@@ -7,9 +7,10 @@ import { sha256 } from '../../base/sha256.js'
 import { digested, digestOf } from '../../core/outbox/digest.js'
 import { urgencyOf } from '../../core/outbox/urgency.js'
 import { blockerOf, isAlone, isHeld } from '../../core/outbox/waiting.js'
+import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
-import type { QueueState } from './queueStates.js'
+import type { Queue } from './queueMemory.js'
 
 /** At most `max` alerts that a digest may hold are sent alone within any `everyMs`. */
 export interface DigestRate {
@@ -25,7 +26,7 @@ const LONGEST_WAIT_MS = 3_600_000
 interface Facts {
 	/** Null: each alert is sent alone. */
 	readonly rate: DigestRate | null
-	readonly queue: QueueState
+	readonly queue: Queue
 	/** What waits beside the queue. */
 	readonly aside: Iterable<Delivery>
 	readonly nowMs: number
@@ -38,26 +39,29 @@ interface Facts {
 export function digestTimeOf(delivery: Delivery, { rate, queue, aside, nowMs }: Facts): number | null {
 	const alert = digested(delivery.message)
 	if (alert === null || delivery.alone || isAlone(delivery)) return null
-	const { askedUntilMs } = queue
+	const { askedUntilMs: askedMs } = queue
 	// Longer than a receiver can ask for: the clock was set back.
-	const isAsked = nowMs < askedUntilMs && askedUntilMs <= nowMs + LONGEST_WAIT_MS
-	if (delivery.digestAtMs !== undefined) return isAsked && isHeld(delivery) ? askedUntilMs : null
-	const mayWait = rate !== null && mayBeHeld(delivery)
+	const isAsked = nowMs < askedMs && askedMs <= nowMs + LONGEST_WAIT_MS
+	if (delivery.digestAtMs !== undefined) return isAsked && isHeld(delivery) ? askedMs : null
+	const mayWait = rate !== null && mayBeHeld(delivery.message)
 	for (const other of aside)
 		if (isHeld(other) && (mayWait || digested(other.message)?.data.id === alert.data.id)) return other.nextAttemptAtMs
 	const fullUntilMs = mayWait ? windowEndMs(queue, rate, nowMs) : null
-	return fullUntilMs !== null && isAsked ? Math.max(fullUntilMs, askedUntilMs) : fullUntilMs
+	return fullUntilMs !== null && isAsked ? Math.max(fullUntilMs, askedMs) : fullUntilMs
 }
 
-/** Counts a message that the receiver accepted. Only in memory: after a start, up to `max` are sent again. */
-export function countSent(delivery: Delivery, rate: DigestRate | null, queue: QueueState, nowMs: number): void {
-	if (rate === null || !(delivery.message.type === 'alert.digest' || mayBeHeld(delivery))) return
-	queue.sentAtMs = [...recent(queue, rate, nowMs), nowMs]
+/**
+ * The messages that count for the rule, with one that the receiver has accepted. Only in memory: after a start, up to
+ * `max` are sent again.
+ */
+export function sentTimes({ message }: Delivery, rate: DigestRate | null, queue: Queue, nowMs: number) {
+	if (rate === null || !(message.type === 'alert.digest' || mayBeHeld(message))) return queue.sentAtMs
+	return [...recent(queue, rate, nowMs), nowMs]
 }
 
-/** The receiver asked for no message before that has passed. */
-export function countAsked(queue: QueueState, afterMs: number, nowMs: number): void {
-	queue.askedUntilMs = nowMs + Math.min(afterMs, LONGEST_WAIT_MS)
+/** The receiver asked for no message before `afterMs` has passed. */
+export function askedUntilMs(afterMs: number, nowMs: number): number {
+	return nowMs + Math.min(afterMs, LONGEST_WAIT_MS)
 }
 
 /**
@@ -91,16 +95,16 @@ export function batchOf(
 }
 
 /** Alarms and what leaves a watch are always sent at once. */
-function mayBeHeld({ message }: Delivery): boolean {
+function mayBeHeld(message: Message): boolean {
 	return digested(message) !== null && urgencyOf(message) === 'ordinary'
 }
 
 /** Times in the future were recorded before the clock was set back. */
-function recent({ sentAtMs }: QueueState, { everyMs }: DigestRate, nowMs: number): readonly number[] {
+function recent({ sentAtMs }: Queue, { everyMs }: DigestRate, nowMs: number): readonly number[] {
 	return sentAtMs.filter((atMs) => atMs <= nowMs && nowMs < atMs + everyMs)
 }
 
-function windowEndMs(queue: QueueState, rate: DigestRate, nowMs: number): number | null {
+function windowEndMs(queue: Queue, rate: DigestRate, nowMs: number): number | null {
 	const sent = recent(queue, rate, nowMs)
 	const oldest = sent[sent.length - rate.max]
 	return oldest === undefined ? null : oldest + rate.everyMs

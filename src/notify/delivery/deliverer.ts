@@ -11,8 +11,9 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { TroubleBook } from '../../model/trouble.js'
 import type { DigestRate } from './batch.js'
+import { queuePauseMs } from './decide.js'
 import { createFallbacks } from './fallback.js'
-import { createQueueStates, pauseQueue } from './queueStates.js'
+import { createQueueMemory } from './queueMemory.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
 
@@ -84,7 +85,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		...{ store, troubles: options.troubles, clock, log, receiverCalled },
 		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
 	})
-	const states = createQueueStates()
+	const memory = createQueueMemory()
 	const steady = options.steady ?? clock
 	/** Ids whose receiver or recipient is not configured: they stay claimed, since it may be configured again. */
 	const unconfigured: string[] = []
@@ -96,7 +97,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		clock,
 		log,
 		random,
-		states,
+		memory,
 		fallbacks,
 		receiverOf,
 		rateOf,
@@ -134,7 +135,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				}
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
-					states.nextEndMs(clock()),
+					memory.nextEndMs(clock()),
 					fallbacks.nextLookMs(),
 				)
 				waitMs = Math.min(longestSleepMs, Math.max(shortestSleepMs, nextMs - clock()))
@@ -194,7 +195,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		if (!isFirst && seconds < LEAST_SET_BACK_S) return
 		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
 		const pending = await store.deliveries('pending')
-		if (isFirst) states.learn(pending)
+		if (isFirst) memory.learn(pending)
 		// Deliveries made in the future: the clock was set back while nothing ran.
 		const isLate = ({ createdAtMs }: Delivery) => !isFirst || createdAtMs > nowMs + LEAST_SET_BACK_S * 1_000
 		// Later than the digest can be: its rule has changed.
@@ -220,7 +221,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			if (receiverOf(first) === null) {
 				unconfigured.push(...ids)
 				reportUnconfigured(first)
-			} else if (states.isPaused(first, nowMs)) await store.release(ids)
+			} else if (memory.isPaused(first, nowMs)) await store.release(ids)
 			else open.push(queue)
 		}
 		return open
@@ -239,9 +240,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	/** A worker threw, which is a fault of tracewatch or of the store: the queue waits longer and longer. */
 	function breaksOff([first]: readonly Delivery[], error: unknown): void {
 		if (first === undefined) return
-		const queue = states.of(first)
-		queue.failures += 1
-		pauseQueue(queue, clock())
+		const failures = memory.of(first).failures + 1
+		memory.change(first, { failures, pausedUntilMs: clock() + queuePauseMs(failures) })
 		const facts = { err: error, receiver: first.receiver, delivery: first.id }
 		log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
 	}

@@ -2,7 +2,7 @@
  * Which failures are retried: one table for HTTP and one for SMTP. The first matching row decides.
  *
  * - delivered: the receiver accepted the message.
- * - retry: try again later, with the limits in `deliveryBackoff.ts`.
+ * - retry: try again later, with the limits in `decide.ts`.
  * - parked: refused, because of the message, of a setting or of a quota, which cannot be known at once. It waits and
  *   is tried again; `core/outbox/refusals.ts` says when it is given up.
  */

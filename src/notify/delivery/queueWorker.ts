@@ -1,6 +1,7 @@
 /**
  * Works on one claimed queue: each delivery waits (for its receiver, for an earlier one of its subject, for a digest)
- * or is tried, alone or in its digest, and what came of it is durable before the next is tried.
+ * or is tried, alone or in its digest, and what came of it is durable before the next is tried. `decide.ts` says what
+ * comes of an attempt.
  */
 
 import { sha256 } from '../../base/sha256.js'
@@ -8,25 +9,15 @@ import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { alertsIn, digestOf } from '../../core/outbox/digest.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
-import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked, readyOf } from '../../core/outbox/waiting.js'
+import { isAlone, isParked, readyOf } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import { batchOf, countAsked, countSent, type DigestRate, digestTimeOf } from './batch.js'
-import {
-	afterFailure,
-	afterRefusal,
-	afterRefusalOfAll,
-	dead,
-	type Failed,
-	type Pause,
-	type Refusal,
-	untilPauseEnds,
-	waitsBehind,
-} from './deliveryBackoff.js'
+import { batchOf, type DigestRate } from './batch.js'
+import { alone, type Decision, decide, type Parcel, type Result, waitOf } from './decide.js'
 import type { Fallbacks } from './fallback.js'
 import { logResult } from './queueLog.js'
-import { isOfAll, mostInRow, pauseQueue, prolong, type QueueState, type QueueStates } from './queueStates.js'
+import type { QueueMemory } from './queueMemory.js'
 import type { Recorder } from './recorder.js'
 
 /** Shared by all queues from start to end of a run or drain. */
@@ -46,7 +37,7 @@ export interface QueueWorkerOptions {
 	readonly clock: Clock
 	readonly log: Log
 	readonly random: () => number
-	readonly states: QueueStates
+	readonly memory: QueueMemory
 	readonly fallbacks: Fallbacks
 	/** Null when the receiver or the recipient is no longer configured. */
 	readonly receiverOf: (delivery: Delivery) => Receiver | null
@@ -57,40 +48,31 @@ export interface QueueWorkerOptions {
 
 const QUEUES_PER_RECEIVER = 2
 
-/** Whether to go on with the next delivery of the queue. */
-type Next = 'continue' | 'stop'
-
-type Untried = Exclude<Resolution, { readonly result: 'delivered' }>
-
-/** What one message carries: a delivery itself, or the digest of several. */
-interface Parcel {
-	readonly sent: Delivery
-	readonly members: readonly Delivery[]
-}
+type Next = Decision['next']
 
 /** One pass over a claimed queue. */
 interface Pass {
 	readonly context: RunContext
 	readonly receiver: Receiver
-	/** Null: each alert is sent alone. */
 	readonly rate: DigestRate | null
-	readonly queue: QueueState
 	readonly claimed: readonly Delivery[]
+	/** Ids of those recorded in this pass. */
+	readonly settled: Set<string>
 	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
 	aside: Map<string, Delivery>
-	readonly settled: Set<string>
-	asideFailures: number
 	/** A message was tried under the pause. */
 	isProbed: boolean
 }
 
 /** The result works on one claimed queue, and resolves when the results are recorded. */
 export function createQueueWorker(options: QueueWorkerOptions) {
-	const { store, clock, log, random, states, fallbacks, receiverOf, rateOf, onResult } = options
+	const { store, clock, log, random, memory, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
+	/** Receivers whose pause is of all queues, while one of these tries a message. */
+	const probed = new Set<string>()
 
-	async function work(queue: readonly Delivery[], context: RunContext): Promise<void> {
-		const [first] = queue
+	async function work(claimed: readonly Delivery[], context: RunContext): Promise<void> {
+		const [first] = claimed
 		const receiver = first === undefined ? null : receiverOf(first)
 		if (first === undefined || receiver === null) return
 		let posted = false
@@ -100,8 +82,13 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const giveBack = await slotsOf(first.receiver).take()
 		const settled = new Set<string>()
 		try {
-			const pass = await passOver(receiver, queue, { context, settled })
-			for (const delivery of queue) {
+			const aside = await store.aside(first)
+			await recall(first, receiver, aside)
+			const pass: Pass = {
+				...{ context, receiver, rate: rateOf(first), claimed, settled, isProbed: false },
+				aside: new Map(aside.map((one) => [one.id, one])),
+			}
+			for (const delivery of claimed) {
 				if (context.stopping.aborted) break
 				// Messages posted meanwhile may be more urgent: the rest is claimed again, in sending order.
 				if (posted && rankOf(delivery) > 0) break
@@ -111,186 +98,70 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		} finally {
 			stopListening()
 			giveBack()
-			const left = queue.filter(({ id }) => !settled.has(id)).map(({ id }) => id)
+			const left = claimed.flatMap(({ id }) => (settled.has(id) ? [] : id))
 			if (left.length > 0) await store.release(left)
 		}
 	}
 
-	async function passOver(
-		receiver: Receiver,
-		queue: readonly Delivery[],
-		shared: Pick<Pass, 'context' | 'settled'>,
-	): Promise<Pass> {
-		const [first] = queue as readonly [Delivery]
-		const state = states.of(first)
-		const aside = await store.aside(first)
-		if (state.acceptedAtMs === null && aside.some(({ refused }) => refused !== undefined)) {
-			state.acceptedAtMs = await acceptedBefore(receiver)
-			for (const one of aside)
-				if (isAlone(one) && one.refused && one.refused.sinceMs > (state.acceptedAtMs ?? 0)) state.refused.add(one.id)
-		}
-		return {
-			...{ ...shared, receiver, rate: rateOf(first), queue: state, claimed: queue },
-			...{ asideFailures: 0, isProbed: false },
-			aside: new Map(aside.map((one) => [one.id, one])),
-		}
+	/** Learns from the state what an earlier process knew of the queue. */
+	async function recall(first: Delivery, { name, recipients }: Receiver, aside: readonly Delivery[]): Promise<void> {
+		memory.change(first, { failedBeside: 0 })
+		if (memory.of(first).acceptedAtMs !== null || aside.every(({ refused }) => refused === undefined)) return
+		// Of several recipients, the state does not say which one accepted.
+		const isOne = (recipients?.length ?? 1) === 1
+		const acceptedAtMs = isOne ? ((await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null) : null
+		const isRefused = (one: Delivery) => isAlone(one) && one.refused && one.refused.sinceMs > (acceptedAtMs ?? 0)
+		const refused = aside.filter(isRefused).map(({ id }) => id)
+		memory.change(first, { acceptedAtMs, refused: new Set([...memory.of(first).refused, ...refused]) })
 	}
 
-	/** When an earlier process last saw the queue accept a message; null: never, or not known for this recipient. */
-	async function acceptedBefore({ name, recipients }: Receiver): Promise<number | null> {
-		if ((recipients?.length ?? 1) > 1) return null
-		return (await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null
-	}
-
-	/** The stages of a delivery: under a pause, held for a digest, behind an earlier one, tried in a digest or alone. */
 	async function step(delivery: Delivery, pass: Pass): Promise<Next> {
-		const pause = states.pauseOf(delivery)
-		if (pause !== null) return await underPause(delivery, pause, pass)
-		const { receiver, rate, queue, aside, claimed, settled } = pass
-		const { id } = delivery
-		const untilMs = digestTimeOf(delivery, { rate, queue, aside: aside.values(), nowMs: clock() })
-		if (untilMs !== null) {
-			pass.context.tally.held += 1
-			return await postpone(delivery, { id, result: 'wait', as: 'digest', untilMs }, pass)
+		const { receiver, rate, aside, claimed, settled, context } = pass
+		const queue = memory.of(delivery)
+		const wait = waitOf(delivery, queue, { rate, aside, nowMs: clock(), random })
+		if (wait !== null) {
+			if (wait.result === 'wait') context.tally.held += 1
+			else if (queue.pause !== null) context.tally.failed += 1
+			await record([{ ...alone(delivery), resolution: wait, outcome: null }], pass)
+			return 'continue'
 		}
-		const blocker = blockerOf(delivery, aside.values())
-		if (blocker !== null) return await postpone(delivery, waitsBehind(delivery, blocker, clock()), pass)
+		if (queue.pause !== null) return await probe(delivery, queue.pause.isOfAll, pass)
 		const left = claimed.slice(claimed.indexOf(delivery)).filter((one) => !settled.has(one.id))
 		const members = batchOf(left, [...aside.values()], receiver)
 		return await tryIt(members.length < 2 ? alone(delivery) : { sent: digestOf(members, sha256), members }, pass)
 	}
 
-	/** Records a wait without an attempt. */
-	async function postpone(delivery: Delivery, resolution: Untried, pass: Pass): Promise<Next> {
-		await record(alone(delivery), resolution, pass)
-		pass.aside.set(delivery.id, resolved(delivery, resolution))
-		return 'continue'
-	}
-
-	/** The receiver refuses everything: one message is tried after each pause, the others wait for its end. */
-	async function underPause(delivery: Delivery, pause: Pause, pass: Pass): Promise<Next> {
-		if (!isParked(delivery) && pause.untilMs > clock()) {
-			pass.context.tally.failed += 1
-			return await postpone(delivery, untilPauseEnds(delivery, pause), pass)
-		}
-		if (pass.isProbed || pause.isProbed) return 'continue'
-		pause.isProbed = true
+	/** The receiver refuses everything: one message is tried after each pause. */
+	async function probe(delivery: Delivery, isOfAll: boolean, pass: Pass): Promise<Next> {
+		const { receiver } = delivery
+		if (pass.isProbed || (isOfAll && probed.has(receiver))) return 'continue'
 		pass.isProbed = true
+		if (isOfAll) probed.add(receiver)
 		try {
 			await tryIt(alone(probeOf(await store.aside(delivery)) ?? delivery), pass)
 		} finally {
-			pause.isProbed = false
+			if (isOfAll) probed.delete(receiver)
 		}
 		return 'continue'
 	}
 
 	async function tryIt(parcel: Parcel, pass: Pass): Promise<Next> {
 		const { sent } = parcel
-		const outcome = await attempt(pass.receiver, sent, pass.context.cut)
-		if (outcome.result === 'retry') return await failed(parcel, outcome, pass)
-		if (outcome.result === 'parked') return await refused(parcel, outcome, pass)
-		if (outcome.result === 'dead' && isDigest(parcel)) return await takeApart(parcel, outcome, pass)
-		if (outcome.result === 'dead') {
-			await settle(parcel, outcome, dead(sent, outcome, clock()), pass)
-			return 'continue'
-		}
-		await settle(parcel, outcome, { id: sent.id, ...outcome }, pass)
-		return await accepted(parcel, pass)
-	}
-
-	async function failed(parcel: Parcel, outcome: Failed, pass: Pass): Promise<Next> {
-		const { context, queue } = pass
-		const { sent, members } = parcel
+		const { context, rate, settled } = pass
+		const outcome = await attempt(pass.receiver, sent, context.cut)
 		// The attempt was aborted by our own stop; it says nothing about the receiver.
-		if (context.cut.aborted) return 'stop'
-		queue.failures += 1
-		const pause = states.pauseOf(sent)
-		// The message tried after a pause: the receiver does not accept yet.
-		if (pause !== null) prolong(pause, clock())
-		const isBeside = isAside(sent)
-		const isOwn = isAlone(sent) || (isBeside && !queue.isFailing && queue.acceptedAtMs !== null)
-		if (isOwn && isDigest(parcel)) return await takeApart(parcel, outcome, pass)
-		const { failures } = queue
-		const own = isOwn ? { ...outcome, code: ALONE } : outcome
-		const resolution = afterFailure(sent, own, { nowMs: clock(), random, failures })
-		await settle(parcel, outcome, resolution, pass)
-		if (resolution.result !== 'retry') return 'continue'
-		if (isBeside) return afterAside(pass)
-		queue.isFailing = true
-		if (members.some(({ id }) => pass.aside.has(id))) pauseQueue(queue, clock())
-		return 'stop'
-	}
-
-	function afterAside(pass: Pass): Next {
-		pass.asideFailures += 1
-		if (pass.asideFailures < mostInRow(pass.queue, clock())) return 'continue'
-		pauseQueue(pass.queue, clock())
-		return 'stop'
-	}
-
-	async function refused(parcel: Parcel, refusal: Refusal, pass: Pass): Promise<Next> {
-		const { queue } = pass
-		const { sent } = parcel
-		const isFirst = sent.refused === undefined || (isParked(sent) && sent.attempts === 0)
-		if (isFirst) queue.refused.add(sent.id)
-		const refusesAll = queue.refused.size >= mostInRow(queue, clock()) || isOfAll(sent, refusal.code)
-		if (states.pauseOf(sent) !== null || refusesAll) return await rest(parcel, refusal, pass)
-		const resolution = afterRefusal(sent, refusal, queue.acceptedAtMs, clock())
-		if (resolution.result === 'retry' && isDigest(parcel)) return await takeApart(parcel, refusal, pass)
-		await settle(parcel, refusal, resolution, pass)
-		return isFirst ? 'continue' : afterAside(pass)
-	}
-
-	/** Probably one alert of the digest is the reason: each is sent alone, before the rest of the queue. */
-	async function takeApart(parcel: Parcel, outcome: Outcome, pass: Pass): Promise<Next> {
-		await settle(parcel, outcome, { id: parcel.sent.id, result: 'wait', as: 'alone', untilMs: clock() }, pass)
-		return 'stop'
-	}
-
-	/** The receiver refuses everything: all that waits for it waits until the end of the next pause. */
-	async function rest(parcel: Parcel, refusal: Refusal, pass: Pass): Promise<Next> {
-		const { queue } = pass
-		const { sent, members } = parcel
+		if (outcome.result === 'retry' && context.cut.aborted) return 'stop'
+		const isAboutAll = outcome.result === 'parked' || memory.of(sent).pause !== null
+		const pending = isAboutAll ? await store.deliveries('pending') : []
 		const nowMs = clock()
-		const pause = states.begin(sent, refusal, nowMs)
-		prolong(pause, nowMs)
-		pass.isProbed = true
-		const own = new Set(members.map(({ id }) => id))
-		const waiting = (await store.deliveries('pending')).filter(
-			(one) => !own.has(one.id) && states.isSharing(sent, one) && (isParked(one) || queue.refused.has(one.id)),
-		)
-		const attempts = waiting.reduce((sum, one) => sum + one.attempts, sent.attempts)
-		queue.refused.clear()
-		await Promise.all([
-			settle(parcel, refusal, afterRefusalOfAll(sent, pause, attempts, nowMs), pass),
-			...waiting.map((one) => {
-				const resolution = { ...afterRefusalOfAll(one, pause, attempts, nowMs), untried: true } as const
-				return settle(alone(one), refusal, resolution, pass)
-			}),
-		])
-		return 'continue'
-	}
-
-	/** The receiver works: what waited for that is due at once. */
-	async function accepted({ sent, members }: Parcel, pass: Pass): Promise<Next> {
-		const { queue, aside } = pass
-		const nowMs = clock()
-		countSent(sent, pass.rate, queue, nowMs)
-		const freed = [...queue.refused]
-		const beside = [...aside.values()].filter((one) => !isHeld(one))
-		if (queue.isFailing) freed.push(...beside.flatMap((one) => (one.refused === undefined ? one.id : [])))
-		for (const one of beside) if (blockerOf(one, [sent]) !== null) freed.push(one.id)
-		if (states.pauseOf(sent) !== null) {
-			const all = await store.deliveries('pending')
-			freed.push(...all.flatMap((one) => (isParked(one) && states.isSharing(sent, one) ? one.id : [])))
-			states.end(sent)
-		}
-		Object.assign(queue, { isFailing: false, failures: 0, pausedUntilMs: 0, acceptedAtMs: nowMs })
-		queue.refused.clear()
-		pass.asideFailures = 0
-		const later = freed.filter((id) => !pass.settled.has(id) && !members.some((one) => one.id === id))
-		if (later.length === 0) return 'continue'
-		await store.retry(later, pass.context.onlyDueAtMs ?? nowMs)
+		const decision = decide(memory.of(sent), parcel, outcome, { nowMs, random, rate, aside: pass.aside, pending })
+		memory.change(sent, decision.queue)
+		if (decision.queue.pause !== null) pass.isProbed = true
+		await record(decision.results, pass)
+		report(decision.results, context)
+		const freed = decision.freed.filter((id) => !settled.has(id))
+		if (freed.length === 0) return decision.next
+		await store.retry(freed, context.onlyDueAtMs ?? nowMs)
 		// They are sent before the rest of the queue.
 		return 'stop'
 	}
@@ -304,37 +175,26 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		}
 	}
 
-	/** Records what came of an attempt, and updates the log and the counts. */
-	async function settle(parcel: Parcel, outcome: Outcome, resolution: Resolution, pass: Pass): Promise<void> {
-		const { tally } = pass.context
-		const { sent, members } = parcel
-		await record(parcel, resolution, pass)
-		for (const { id } of members) pass.aside.delete(id)
-		if (resolution.result === 'retry') {
-			const after = members.map((one) => resolved(one, resolution)).filter(isAside)
-			// In front: later deliveries of the same subject wait behind it.
-			pass.aside = new Map([...after.map((one) => [one.id, one] as const), ...pass.aside])
+	/** With what the fallback gets, in one write. */
+	async function record(results: readonly Result[], pass: Pass): Promise<void> {
+		await pass.context.recorder.record(
+			results.flatMap(({ members, resolution }) => members.map(({ id }) => ({ ...resolution, id }))),
+			results.flatMap(({ members, resolution }) => fallbacks.postsFor(members, resolution)),
+		)
+		for (const { sent, members, resolution } of results) {
+			for (const one of members) settle(one, resolution, pass)
+			if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(sent)
 		}
-		// A message that fails alone says nothing about the others.
-		if (outcome.result === 'retry' && outcome.afterMs !== undefined && !isAlone(sent))
-			countAsked(pass.queue, outcome.afterMs, clock())
-		if (outcome.result === 'delivered') tally.delivered += alertsIn(sent.message)
-		else tally.failed += 1
-		if ('untried' in resolution && resolution.result !== 'dead') return
-		const isOwnNow = outcome.result === 'retry' && 'code' in resolution && resolution.code === ALONE
-		const final = finalOf(outcome, resolution)
-		logResult(log, pass.queue, { delivery: sent, outcome: final, isOwn: isAlone(sent) || isOwnNow })
-		onResult?.(sent, final)
 	}
 
-	/** With what the fallback gets, in one write. */
-	async function record({ sent, members }: Parcel, resolution: Resolution, pass: Pass): Promise<void> {
-		await pass.context.recorder.record(
-			members.map(({ id }) => ({ ...resolution, id })),
-			fallbacks.postsFor(members, resolution),
-		)
-		for (const { id } of members) pass.settled.add(id)
-		if (resolution.result === 'retry' || resolution.result === 'dead') fallbacks.failed(sent)
+	function report(results: readonly Result[], { tally }: RunContext): void {
+		for (const { sent, resolution, outcome } of results) {
+			if (outcome?.result === 'delivered') tally.delivered += alertsIn(sent.message)
+			else tally.failed += 1
+			if (outcome === null) continue
+			memory.change(sent, { logged: logResult(log, memory.of(sent).logged, { sent, resolution, outcome }) })
+			onResult?.(sent, outcome)
+		}
 	}
 
 	function slotsOf(name: string): Slots {
@@ -346,10 +206,14 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	return work
 }
 
-const alone = (delivery: Delivery): Parcel => ({ sent: delivery, members: [delivery] })
-
-function isDigest({ sent, members }: Parcel): boolean {
-	return members[0] !== sent
+function settle(delivery: Delivery, resolution: Resolution, pass: Pass): void {
+	const { id } = delivery
+	const isTried = resolution.result === 'retry' && !resolution.untried
+	pass.settled.add(id)
+	if (isTried || resolution.result === 'delivered' || resolution.result === 'dead') pass.aside.delete(id)
+	else pass.aside.set(id, resolved(delivery, resolution))
+	// In front: later deliveries of the same subject wait behind it.
+	if (isTried) pass.aside = new Map([[id, resolved(delivery, resolution)], ...pass.aside])
 }
 
 /**
@@ -363,11 +227,4 @@ function probeOf(aside: readonly Delivery[]): Delivery | null {
 		if (least === null || one.attempts < least.attempts) return one
 		return !takesFirst && one.attempts === least.attempts ? one : least
 	}, null)
-}
-
-/** The outcome as counted and logged. */
-function finalOf(outcome: Outcome, resolution: Resolution): Outcome {
-	if (resolution.result === 'dead') return { result: 'dead', code: resolution.code, reason: resolution.error }
-	if (resolution.result !== 'wait' || outcome.result === 'delivered') return outcome
-	return { result: 'retry', code: outcome.code, reason: `${outcome.reason}; its alerts are sent one by one` }
 }
