@@ -77,21 +77,21 @@ export function batchOf(
 	if (head?.digestAtMs === undefined || head.alone || isAlone(head)) return claimed.slice(0, 1)
 	const members: Delivery[] = []
 	const inside = new Set<string>()
-	const outside = function* () {
-		for (const one of aside) if (!inside.has(one.id)) yield one
-	}
+	const outside = () => aside.filter(({ id }) => !inside.has(id))
 	for (const one of claimed) {
 		if (members.length === MOST_ALERTS) break
 		const isSame = one.digestAtMs === head.digestAtMs && (one.refused === undefined) === (head.refused === undefined)
 		if (!isSame || isAlone(one)) continue
 		if (one !== head && blockerOf(one, outside()) !== null) continue
+		if (members.length > 0 && !fits(digestOf([...members, one], sha256).message, takesDigest)) break
 		members.push(one)
 		inside.add(one.id)
 	}
-	return longest(members, (some) => {
-		const { message } = digestOf(some, sha256)
-		return takesDigest?.(message) === true && Buffer.byteLength(JSON.stringify(message)) <= MOST_BYTES
-	})
+	return members
+}
+
+function fits(digest: Message, takesDigest: Receiver['takesDigest']): boolean {
+	return takesDigest?.(digest) === true && Buffer.byteLength(JSON.stringify(digest)) <= MOST_BYTES
 }
 
 /** Alarms and what leaves a watch are always sent at once. */
@@ -108,16 +108,4 @@ function windowEndMs(queue: Queue, rate: DigestRate, nowMs: number): number | nu
 	const sent = recent(queue, rate, nowMs)
 	const oldest = sent[sent.length - rate.max]
 	return oldest === undefined ? null : oldest + rate.everyMs
-}
-
-/** The longest prefix that is taken, at least one alert. Assumes that every prefix of a taken prefix is taken too. */
-function longest<T>(all: readonly T[], isTaken: (some: readonly T[]) => boolean): readonly T[] {
-	let [good, bad] = [1, all.length + 1]
-	while (bad - good > 1) {
-		// The first try is the whole list, because it usually fits.
-		const middle = bad > all.length ? all.length : Math.floor((good + bad) / 2)
-		if (isTaken(all.slice(0, middle))) good = middle
-		else bad = middle
-	}
-	return all.slice(0, good)
 }

@@ -92,17 +92,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const reported = new Set<string>()
 	/** System clock minus monotonic clock; null: not read yet. */
 	let aheadMs: number | null = null
-	const work = createQueueWorker({
-		store,
-		clock,
-		log,
-		random,
-		memory,
-		fallbacks,
-		receiverOf,
-		rateOf,
-		onResult,
-	})
+	const work = createQueueWorker({ store, clock, log, random, memory, fallbacks, receiverOf, rateOf, onResult })
 
 	async function run(signal: AbortSignal): Promise<void> {
 		const cut = new AbortController()
@@ -201,14 +191,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		// Later than the digest can be: its rule has changed.
 		const isTooLate = (one: Delivery) => isHeld(one) && one.nextAttemptAtMs > nowMs + (rateOf(one)?.everyMs ?? 0)
 		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isTooLate(one) || isDue(one)))
-		const held = due.filter(isHeld)
-		if (held.length > 0)
-			await store.resolve(held.map(({ id }) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
-		if (due.length > held.length)
-			await store.retry(
-				due.flatMap((one) => (isHeld(one) ? [] : one.id)),
-				nowMs,
-			)
+		const held = due.filter(isHeld).map(({ id }) => id)
+		const others = due.flatMap((one) => (isHeld(one) ? [] : one.id))
+		if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
+		if (others.length > 0) await store.retry(others, nowMs)
 	}
 
 	/** The queues of which something is due, that have a receiver and are not paused. */

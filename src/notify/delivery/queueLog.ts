@@ -29,12 +29,12 @@ export function logResult(
 		return before
 	}
 	const isAloneNow = outcome.result === 'retry' && 'code' in resolution && resolution.code === ALONE
-	if (isAloneNow && !isAlone(sent))
+	const isOwn = isAloneNow || isAlone(sent)
+	const failing = outcome.result === 'parked' ? 'parked' : 'failing'
+	const now = isOwn ? before : failing
+	if (isOwn && !isAlone(sent))
 		log.warn(failed, 'a receiver refuses one message and accepts others: that one is retried separately, out of order')
-	else if (isAloneNow || isAlone(sent)) log.debug(failed, 'delivery failed again')
-	if (isAloneNow || isAlone(sent)) return before
-	const now = outcome.result === 'parked' ? 'parked' : 'failing'
-	if (before === now) log.debug(failed, 'delivery failed again')
+	else if (before === now) log.debug(failed, 'delivery failed again')
 	else if (now === 'failing') log.warn(failed, 'the receiver fails; its deliveries wait and are retried')
 	else log.error(failed, 'the receiver refuses messages; they wait, and are tried again')
 	return now

@@ -53,17 +53,11 @@ export const FRESH_QUEUE: Queue = {
  * Refusals of a mail server before it sees a message. They count for all messages, because many failed logins lock an
  * account.
  */
-const BEFORE_MESSAGE: ReadonlySet<ReasonCode> = new Set<ReasonCode>([
-	'login-refused',
-	'login-wanted',
-	'no-login',
-	'no-tls',
-	'not-served',
-])
+const BEFORE_MESSAGE: readonly ReasonCode[] = ['login-refused', 'login-wanted', 'no-login', 'no-tls', 'not-served']
 
 /** Whether a refusal is of all recipients of a mail server. */
 export function isOfAll({ recipient }: Pick<Delivery, 'recipient'>, code: ReasonCode): boolean {
-	return recipient !== null && BEFORE_MESSAGE.has(code)
+	return recipient !== null && BEFORE_MESSAGE.includes(code)
 }
 
 export function createQueueMemory() {
