@@ -64,15 +64,14 @@ export function createFallbacks(options: FallbackOptions) {
 
 	async function lookAt(receiver: string, standing: Standing): Promise<void> {
 		const fallback = fallbackOf(receiver)
+		const receivers = fallback === null ? [] : [fallback.name]
 		for (const side of SIDES) {
 			const found = findingOf(side, standing.deliveries)
 			const ours = open().filter((each) => each.receiver === receiver && sideOf(each) === side)
-			const receivers = fallback === null ? [] : [fallback.name]
 			const isKnown = ours.some((each) => receivers.every((name) => each.receivers.includes(name)))
 			if (found !== null && !isKnown && (fallback !== null || side === 'failing')) {
-				const { recipient } = found.delivery
-				const begun = { receiver, recipient, sinceMs: clock(), receivers }
-				const trouble = { kind: 'undelivered', ...begun, state: found.state, announced: false } as const
+				const begun = { receiver, recipient: found.delivery.recipient, sinceMs: clock(), receivers, state: found.state }
+				const trouble = { kind: 'undelivered', ...begun, announced: false } as const
 				await troubles?.change((before) => ({ ...before, open: [...before.open, trouble] }))
 				ours.push(trouble)
 			}
@@ -96,8 +95,9 @@ export function createFallbacks(options: FallbackOptions) {
 		const id = `${sideOf(trouble)}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
 		const reason = delivery.lastError ?? ''
 		const isFirst = !trouble.announced && state !== 'failing'
-		const refused = deliveries.filter((one) => isFirst && one.status !== 'dead' && one.refused !== undefined)
-		await tell(trouble, 'system.undelivered', { id, recipient, state, count, reason }, refused)
+		const instead = deliveries.filter((one) => isFirst && one.status !== 'dead' && one.refused !== undefined)
+		const content = { id, recipient, state, count, reason }
+		await tell(trouble, 'system.undelivered', content, instead)
 		await replace(trouble, [{ ...trouble, state, announced: true }])
 		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
 	}
@@ -106,11 +106,10 @@ export function createFallbacks(options: FallbackOptions) {
 		const { receiver, sinceMs, announced } = trouble
 		const side = sideOf(trouble)
 		const [state, reason] = ENDS[side]
-		if (announced) {
-			const id = `recovered:${side}:${sinceMs}:${receiver}`
-			const recipient = side === 'failing' ? trouble.recipient : null
-			await tell(trouble, 'system.recovered', { id, recipient, state, count: 0, reason, ends: 'undelivered' })
-		}
+		const id = `recovered:${side}:${sinceMs}:${receiver}`
+		const recipient = side === 'failing' ? trouble.recipient : null
+		const content = { id, recipient, state, count: 0, reason, ends: 'undelivered' } as const
+		if (announced) await tell(trouble, 'system.recovered', content)
 		await replace(trouble, [])
 		if (announced) log.info({ receiver, reason }, 'the trouble of a receiver is over')
 	}
@@ -122,14 +121,13 @@ export function createFallbacks(options: FallbackOptions) {
 		content: Omit<UndeliveredData, 'receiver' | 'since'>,
 		instead: readonly Delivery[] = [],
 	): Promise<void> {
-		const since = new Date(sinceMs).toISOString()
 		const timestamp = new Date(clock()).toISOString()
+		const data = { ...content, receiver, since: new Date(sinceMs).toISOString() }
 		const posts = receivers.flatMap((name) => {
 			const to = receiverCalled(name)
 			if (to === null) return []
-			const data = { ...content, receiver, since }
-			const said = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
-			return [...said, ...forwarded(instead, to)]
+			const told = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+			return [...told, ...forwarded(instead, to)]
 		})
 		if (posts.length > 0) await store.post(posts)
 	}
@@ -147,17 +145,13 @@ export function createFallbacks(options: FallbackOptions) {
 
 	/** The messages themselves. */
 	function forwarded(all: readonly Delivery[], to: Receiver): readonly Delivery[] {
-		return all.flatMap(({ id, receiver, message, answers }) =>
-			isForFallback(message)
-				? []
-				: copies(to, [id, 'instead'], (deliveryId) => ({
-						...message,
-						data: { ...message.data, deliveryId, insteadOf: receiver },
-					})).map((copy) => ({
-						...copy,
-						answers: answers === null ? null : copyId([answers, 'instead'], copy, sha256),
-					})),
-		)
+		return all.flatMap(({ id, receiver, message, answers }) => {
+			if (isForFallback(message)) return []
+			const messageOf = (deliveryId: string) =>
+				({ ...message, data: { ...message.data, deliveryId, insteadOf: receiver } }) as const
+			const answered = (copy: Delivery) => (answers === null ? null : copyId([answers, 'instead'], copy, sha256))
+			return copies(to, [id, 'instead'], messageOf).map((copy) => ({ ...copy, answers: answered(copy) }))
+		})
 	}
 
 	return {
