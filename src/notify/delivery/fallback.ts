@@ -126,8 +126,8 @@ export function createFallbacks(options: FallbackOptions) {
 		const posts = receivers.flatMap((name) => {
 			const to = receiverCalled(name)
 			if (to === null) return []
-			const told = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
-			return [...told, ...forwarded(instead, to)]
+			const notices = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
+			return [...notices, ...forwarded(instead, to)]
 		})
 		if (posts.length > 0) await store.post(posts)
 	}
