@@ -7,6 +7,7 @@
 import { sha256 } from '../../base/sha256.js'
 import { createSlots, type Slots } from '../../base/waits/slots.js'
 import { alertsIn, digestOf } from '../../core/outbox/digest.js'
+import { queueOf } from '../../core/outbox/queue.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
 import { isAlone, isParked, readyOf } from '../../core/outbox/waiting.js'
@@ -68,8 +69,8 @@ interface Pass {
 export function createQueueWorker(options: QueueWorkerOptions) {
 	const { store, clock, log, random, memory, fallbacks, receiverOf, rateOf, onResult } = options
 	const slots = new Map<string, Slots>()
-	/** Receivers whose pause is of all queues, while one of these tries a message. */
-	const probed = new Set<string>()
+	/** By receiver, or by queue: the message that is tried under its pause. */
+	const probes = new Map<string, Promise<unknown>>()
 
 	async function work(claimed: readonly Delivery[], context: RunContext): Promise<void> {
 		const [first] = claimed
@@ -133,14 +134,21 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 
 	/** The receiver refuses everything: one message is tried after each pause. */
 	async function probe(delivery: Delivery, isOfAll: boolean, pass: Pass): Promise<Next> {
-		const { receiver } = delivery
-		if (pass.isProbed || (isOfAll && probed.has(receiver))) return 'continue'
+		if (pass.isProbed) return 'continue'
+		const scope = isOfAll ? delivery.receiver : queueOf(delivery)
+		const other = probes.get(scope)
+		if (other !== undefined) {
+			await other.catch(() => undefined)
+			// What came of it is of this queue as well, which is claimed again.
+			return 'stop'
+		}
 		pass.isProbed = true
-		if (isOfAll) probed.add(receiver)
+		const probing = store.aside(delivery).then((aside) => tryIt(alone(probeOf(aside) ?? delivery), pass))
+		probes.set(scope, probing)
 		try {
-			await tryIt(alone(probeOf(await store.aside(delivery)) ?? delivery), pass)
+			await probing
 		} finally {
-			if (isOfAll) probed.delete(receiver)
+			probes.delete(scope)
 		}
 		return 'continue'
 	}

@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { isParked } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
+import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
 import { troubleBook } from '../../../src/state/troubles.js'
 import { testInFull } from '../../support/longRun.js'
@@ -218,6 +219,33 @@ describe('a daemon', () => {
 		await deliverer.run(controller.signal)
 		expect(hook.got.toSorted()).toEqual(ids(...numbersTo(20)).toSorted())
 		expect(lab.nowMs - startMs).toBeLessThan(minute)
+	})
+
+	test('behavior: while a login is tried for one mailbox, the others wait for what comes of it', async () => {
+		const to = ['a@example.org', 'b@example.org', 'c@example.org']
+		await lab.store.post(to.map((recipient, at) => alertDeliveryOf(at + 1, { recipient })))
+		const all = (answer: () => Outcome | Promise<Outcome>) => scripted('hook', answer, to)
+		await drain(all(() => login))
+		const controller = new AbortController()
+		const during: string[] = []
+		const store = new Proxy(lab.store, {
+			get(target, name: keyof Store) {
+				during.push(name)
+				return target[name]
+			},
+		})
+		let claims = 0
+		const hook = all(async () => {
+			if (hook.got.length === 3) controller.abort()
+			if (hook.got.length > 1) return fine
+			during.length = 0
+			for (let turn = 0; turn < 50; turn += 1) await new Promise((resolve) => setImmediate(resolve))
+			claims = during.filter((name) => name === 'claim').length
+			return fine
+		})
+		await createDeliverer({ ...options(hook), store }).run(controller.signal)
+		expect(hook.got.toSorted()).toEqual(ids(1, 2, 3))
+		expect(claims).toBeLessThan(5)
 	})
 
 	testInFull(
