@@ -6,7 +6,7 @@
 import { StateError } from '../../errors.js'
 import type { Fence } from '../../model/ports.js'
 import type { WatchlistCopies } from '../../model/state.js'
-import { type Ask, type Database, openDatabase } from './database.js'
+import { type Database, openDatabase } from './database.js'
 import { hasTables, prepareTables } from './schema.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
@@ -15,20 +15,11 @@ const options = { connections: 1, standstillMs: 30_000 }
 const INDEX = 'copies'
 const rowOf = (digest: string, number: number) => `copy ${digest} ${number}`
 const SELECT = 'select content from tracewatch.kept where name = $1 and key = $2'
-/** Only while the instance has the right to write ($4 and $5; null: anyone may). */
-const INSERT = `
-	with ours as (select from tracewatch.head where name = $1 and owner = $4 and epoch = $5::bigint for share)
-	insert into tracewatch.kept (name, key, content)
-	select $1, $2, $3::json where $4::text is null or exists (select from ours)
-	on conflict (name, key) do update set content = excluded.content
-	returning key`
-
-/** Throws StateError `lost` when another instance has taken over. */
-async function insert(ask: Ask, [name, key, content]: readonly [string, string, unknown], fence: Fence | null) {
-	const written = await ask(INSERT, [name, key, JSON.stringify(content), fence?.owner ?? null, fence?.epoch ?? null])
-	if (written.length === 0)
-		throw new StateError('lost', 'another instance has taken over the state: nothing was written')
-}
+const INSERT = 'insert into tracewatch.kept (name, key, content) values ($1, $2, $3) on conflict do nothing'
+const REMOVE = `
+	delete from tracewatch.kept
+	where name = $1 and (key = '${INDEX}' or (key like 'copy %' and split_part(key, ' ', 2) <> all($2)))`
+const IS_OURS = 'select from tracewatch.head where name = $1 and owner = $2 and epoch = $3 for share'
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
 	const database = openDatabase(url, options)
@@ -39,7 +30,7 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 	}
 }
 
-/** Writes nothing if these copies are there already. Throws StateError. */
+/** Writes nothing if these copies are there already. Throws StateError, `lost` when another instance has taken over. */
 export async function writeCopyRows(url: string, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
 	const { revision, watchlists, files } = copies
 	await withDatabase(url, async (database) => {
@@ -48,29 +39,19 @@ export async function writeCopyRows(url: string, copies: WatchlistCopies, fence:
 		const [index] = await database.ask<{ content: Index }>(SELECT, [name, INDEX])
 		if (index?.content.revision === revision) return
 		await database.transact(async (ask) => {
+			const insert = (key: string, content: unknown) => ask(INSERT, [name, key, JSON.stringify(content)])
 			// One at a time, so that the copies that were found still exist at the commit.
 			await ask('lock table tracewatch.kept in share row exclusive mode')
-			const rows = await ask<{ key: string }>(
-				`select key from tracewatch.kept where name = $1 and key like 'copy % 0'`,
-				[name],
-			)
-			const present = new Set(rows.map(({ key }) => key))
 			for (const { path, digest } of files) {
-				if (present.has(rowOf(digest, 0))) continue
-				present.add(rowOf(digest, 0))
+				if ((await ask(SELECT, [name, rowOf(digest, 0)])).length > 0) continue
 				let number = 0
-				for await (const text of textsOf(copies.chunks(path))) {
-					await insert(ask, [name, rowOf(digest, number), text], null)
-					number += 1
-				}
+				for await (const text of textsOf(copies.chunks(path))) await insert(rowOf(digest, number++), text)
 			}
 			// Not before: the fence holds up the lines of the journal until the transaction ends.
-			await insert(ask, [name, INDEX, { revision, watchlists, files } satisfies Index], fence)
-			await ask(
-				`delete from tracewatch.kept
-				where name = $1 and key like 'copy %' and split_part(key, ' ', 2) <> all($2)`,
-				[name, files.map(({ digest }) => digest)],
-			)
+			if (fence !== null && (await ask(IS_OURS, [name, fence.owner, fence.epoch])).length === 0)
+				throw new StateError('lost', 'another instance has taken over the state: nothing was written')
+			await ask(REMOVE, [name, files.map(({ digest }) => digest)])
+			await insert(INDEX, { revision, watchlists, files } satisfies Index)
 		})
 	})
 }

@@ -1,6 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
-import { copyWatchlists } from '../../../src/state/open.js'
-import { copiesOf } from '../copySets.js'
+import { copyWatchlists, openWatchlistCopies } from '../../../src/state/open.js'
+import { contentOf, copiesOf } from '../copySets.js'
 import { openPgStore } from './pgStore.js'
 import { startServer } from './server.js'
 
@@ -22,5 +22,33 @@ test.skipIf(server === null)(
 		await expect(copyWatchlists(place, copiesOf(['b'], 'two'), fence)).rejects.toMatchObject({ reason: 'lost' })
 		expect(await kept()).toEqual(before)
 		await store.close()
+	},
+)
+
+test.skipIf(server === null)(
+	'default: an edit writes only the rows of its file, and removes those of old ones',
+	async () => {
+		if (server === null) return
+		const place = { kind: 'postgres', url: await server.fresh('edited') } as const
+		const found = async () => await contentOf(await openWatchlistCopies(place))
+		expect(await found()).toBeNull()
+		const long = '0x12,Größe'.repeat(50_000)
+		const sets = [copiesOf(['a', 'b', 'b', long], 'one'), copiesOf(['a', 'c', long], 'two')] as const
+		const rows = () =>
+			server.sql<{ key: string; at: string }>('select key, xmin as at from tracewatch.kept', [], 'edited')
+		await copyWatchlists(place, sets[0], null)
+		expect(await found()).toEqual(await contentOf(sets[0]))
+		const before = await rows()
+		await copyWatchlists(place, { ...sets[0], chunks: () => expect.unreachable('nothing is to be read') }, null)
+		expect(await rows()).toEqual(before)
+		await copyWatchlists(place, sets[1], null)
+		expect(await found()).toEqual(await contentOf(sets[1]))
+		const after = await rows()
+		const old = (key: string) => before.some((row) => row.key === key)
+		const written = (list: typeof after) =>
+			list.filter(({ key, at }) => !before.some((row) => row.key === key && row.at === at))
+		expect(written(after).map(({ key }) => key.split(' ')[0])).toEqual(expect.arrayContaining(['copies', 'copy']))
+		expect(written(after)).toHaveLength(2)
+		expect(after.filter(({ key }) => old(key))).toHaveLength(before.length - 1)
 	},
 )
