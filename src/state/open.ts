@@ -9,7 +9,7 @@ import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.j
 import { type NetworkRecord, type StateDoc, summarize } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
-import { openHistoryFiles } from './file/history/historyReader.js'
+import { openHistoryFiles } from './file/historyFiles.js'
 import { mustBeOurFormat, readFolder } from './file/readFolder.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 import type { Journal } from './journal.js'

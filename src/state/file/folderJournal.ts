@@ -12,8 +12,7 @@ import type { Journal } from '../journal.js'
 import { freshId, type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
 import { durableFile, temporaryOf } from './disk/durable.js'
-import { daysIn, forgetDays, historyFolder, lastRowIn } from './history/days.js'
-import { addRows, type HistoryWriter, openHistoryWriter } from './history/writer.js'
+import { appendRows, forgetDays, type HistoryWriter, lastRowIn, openHistoryWriter } from './historyFiles.js'
 import { appendLine, beginJournal, JOURNAL_CUT, type JournalEnd, journalPath } from './journalFile.js'
 import { readFolder } from './readFolder.js'
 
@@ -76,14 +75,14 @@ export function folderJournal(folder: string): Journal {
 		watch: () => undefined,
 		async keepHistory(options) {
 			if (options.keepMs === 0) {
-				await forgetDays(historyFolder(folder), 0, options.clock()).catch(() => undefined)
+				await forgetDays(folder, 0, options.clock()).catch(() => undefined)
 				return null
 			}
 			writer = openHistoryWriter(folder, options, rows)
 			return await lastRowIn(folder)
 		},
-		hasHistory: async () => (await daysIn(historyFolder(folder))).length > 0,
-		addHistory: async (entries) => await addRows(folder, entries),
+		hasHistory: async () => (await lastRowIn(folder)) > 0,
+		addHistory: async (entries) => await appendRows(folder, entries),
 		close: async () => await writer?.close(),
 	}
 }

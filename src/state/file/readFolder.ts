@@ -13,7 +13,7 @@ import { Damage, damagedError, previousOf, shellQuoted } from './disk/damage.js'
 import { exists } from './disk/diskErrors.js'
 import { durableFile } from './disk/durable.js'
 import { openOwnFile } from './disk/ownFile.js'
-import { lastRowIn } from './history/days.js'
+import { lastRowIn } from './historyFiles.js'
 import { type FoundJournal, headOf, type JournalEnd, journalPath, readJournal } from './journalFile.js'
 
 export interface FoundFolder {

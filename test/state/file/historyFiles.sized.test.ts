@@ -20,8 +20,7 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { openHistoryFiles } from '../../../src/state/file/history/historyReader.js'
-import { mostWaitingRows } from '../../../src/state/file/history/writer.js'
+import { MOST_WAITING_ROWS, openHistoryFiles } from '../../../src/state/file/historyFiles.js'
 import { peek } from '../../../src/state/open.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { testInFull } from '../../support/longRun.js'
@@ -166,7 +165,7 @@ describe('files of history', () => {
 		await mkdir(folder, { recursive: true })
 		await writeFile(join(folder, 'history'), 'no folder')
 		const store = await open()
-		const many = Array.from({ length: mostWaitingRows + 5 }, (_, index) => `d${index}`)
+		const many = Array.from({ length: MOST_WAITING_ROWS + 5 }, (_, index) => `d${index}`)
 		await tell(store, ...many)
 		// Until here the journal brings all of them; so many deliveries are a new snapshot.
 		await store.post(Array.from({ length: 2_001 }, (_, index) => deliveryOf(`w${index}`)))
@@ -174,8 +173,8 @@ describe('files of history', () => {
 		await rm(join(folder, 'history'))
 		await (await open()).close()
 		const [hole, ...rest] = await entries()
-		expect(hole).toMatchObject({ hole: { rows: mostWaitingRows / 2, fromMs: nowMs } })
-		expect(rest.map((entry) => (entry as HistoryRow).id)).toEqual(many.slice(mostWaitingRows / 2))
+		expect(hole).toMatchObject({ hole: { rows: MOST_WAITING_ROWS / 2, fromMs: nowMs } })
+		expect(rest.map((entry) => (entry as HistoryRow).id)).toEqual(many.slice(MOST_WAITING_ROWS / 2))
 	})
 
 	test('error: on a full disk deliveries go out while the state can be written, and history follows', async () => {
