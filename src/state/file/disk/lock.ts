@@ -20,10 +20,11 @@ import { codeOf } from '../../../base/systemError.js'
 import { StateError } from '../../../errors.js'
 import { diskError } from './diskErrors.js'
 import { ownFolder } from './folder.js'
-import { listenIn, type Probe, probeIn } from './lockSocket.js'
+import { isAliveIn, listenIn } from './lockSocket.js'
 
 const linkName = /^lock\.(\d{1,15})\.sock$/
-const socketName = /^lock\.held-[0-9a-f]{16}\.sock$/
+/** With the id of the process. */
+const socketName = /^lock\.held-(\d{1,15})-[0-9a-f]{16}\.sock$/
 /** Each try fails only because another process took the place first. */
 const mostTries = 1000
 /** Links kept below the highest, so that even a slow directory listing contains at least one. */
@@ -37,7 +38,7 @@ export async function lockState(folder: string): Promise<() => Promise<void>> {
 	const real = await ownFolder(folder)
 	if (process.platform === 'win32') throw cannotLock(folder, new Error('Windows is not supported'))
 	for (let tries = 1; tries <= mostTries; tries++) {
-		const name = `lock.held-${randomBytes(8).toString('hex')}.sock`
+		const name = `lock.held-${process.pid}-${randomBytes(8).toString('hex')}.sock`
 		const server = await listenIn(real, name).catch((error: unknown) => {
 			throw cannotLock(folder, error)
 		})
@@ -48,7 +49,7 @@ export async function lockState(folder: string): Promise<() => Promise<void>> {
 				await release()
 				continue
 			}
-			if (typeof place === 'object') throw heldError(folder, place)
+			if (typeof place === 'object') throw heldError(folder, place.holder)
 			await tidy(real, name, place)
 			return release
 		} catch (error) {
@@ -63,11 +64,11 @@ export async function lockState(folder: string): Promise<() => Promise<void>> {
  * The place that this process has taken; `taken`: another process was faster, try again; otherwise the holder of the
  * folder.
  */
-async function takePlace(real: string, name: string): Promise<number | 'taken' | Exclude<Probe, { state: 'gone' }>> {
+async function takePlace(real: string, name: string): Promise<number | 'taken' | { readonly holder: string }> {
 	const top = highest(await readdir(real))
 	if (top > 0) {
-		const found = await probeLink(real, top)
-		if (found.state !== 'gone') return found
+		const holder = await holderOf(real, top)
+		if (holder !== null) return { holder }
 	}
 	const place = top + 1
 	try {
@@ -90,13 +91,15 @@ function highest(names: readonly string[]): number {
 	return Math.max(0, ...names.map((name) => Number(linkName.exec(name)?.[1] ?? 0)))
 }
 
-async function probeLink(real: string, place: number): Promise<Probe> {
+/** Id of the process that has this place; null: it is dead. */
+async function holderOf(real: string, place: number): Promise<string | null> {
 	try {
 		const name = await readlink(linkOf(real, place))
-		return socketName.test(name) ? await probeIn(real, name) : { state: 'gone' }
+		const [, pid = null] = socketName.exec(name) ?? []
+		return pid !== null && (await isAliveIn(real, name)) ? pid : null
 	} catch (error) {
 		// EINVAL: not a symbolic link, so not made by this program.
-		if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return { state: 'gone' }
+		if (codeOf(error) === 'ENOENT' || codeOf(error) === 'EINVAL') return null
 		throw error
 	}
 }
@@ -125,12 +128,11 @@ async function giveBack(server: Server, real: string, name: string): Promise<voi
 	await rm(join(real, name), { force: true }).catch(() => undefined)
 }
 
-function heldError(folder: string, found: Probe): StateError {
-	const who =
-		found.state === 'held'
-			? `by process ${found.holder.pid}, running since ${found.holder.since}; stop that one first`
-			: 'by another process, which does not answer (it may be paused); stop that one first'
-	return new StateError('locked', `the state folder ${folder} is in use ${who}, or give this one a folder of its own`)
+function heldError(folder: string, pid: string): StateError {
+	return new StateError(
+		'locked',
+		`the state folder ${folder} is in use by process ${pid}; stop that one first, or give this one a folder of its own`,
+	)
 }
 
 function cannotLock(folder: string, cause: unknown): StateError {
