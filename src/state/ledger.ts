@@ -147,22 +147,19 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		}
 	}
 
-	function enter<T>(apply: Waiting['apply']): Promise<T> {
-		return new Promise((resolve, reject) => {
-			waiting.push({ apply, resolve: (result) => resolve(result as T), reject })
-			running ??= run()
-		})
-	}
-
 	return {
 		current: () => current,
-		change: (act, argument, atMs) =>
-			enter((draft) => {
-				const given = argument(draft)
-				draft.changed = false
-				const result = perform(draft, act, given, atMs)
-				if (draft.changed) draft.done.push({ act, argument: given, atMs } as Change)
-				return result
+		change: <K extends ActName>(act: K, argument: (now: Draft) => Argument<K>, atMs: number) =>
+			new Promise<Result<K>>((resolve, reject) => {
+				const apply = (draft: LoggedDraft) => {
+					const given = argument(draft)
+					draft.changed = false
+					const result = perform(draft, act, given, atMs)
+					if (draft.changed) draft.done.push({ act, argument: given, atMs } as Change)
+					return result
+				}
+				waiting.push({ apply, resolve: resolve as Waiting['resolve'], reject })
+				running ??= run()
 			}),
 		async catchUp() {
 			while (running) await running

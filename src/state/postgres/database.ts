@@ -100,36 +100,25 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	// The pool has already discarded that connection and opens another on demand. Without a listener Node would exit.
 	pool.on('error', () => undefined)
 
-	async function connect(): Promise<pg.PoolClient> {
-		try {
-			const client = await pool.connect()
-			client.on('error', ignore)
-			return client
-		} catch (error) {
-			throw databaseError(host, error, 'reach')
-		}
-	}
-
-	function giveBack(client: pg.PoolClient, broken: boolean): void {
-		client.removeListener('error', ignore)
-		client.release(broken)
-	}
-
 	/** `isSafe`: whether the failed call may be retried after this error of the database. */
 	async function tried<T>(isSafe: (cause: unknown) => boolean, act: (ask: Ask) => Promise<T>): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
-			const client = await connect()
+			const client = await pool.connect().catch((error: unknown) => {
+				throw databaseError(host, error, 'reach')
+			})
+			client.on('error', ignore)
+			let cause: unknown
 			try {
-				const result = await act(askOn(client, host))
-				giveBack(client, false)
-				return result
+				return await act(askOn(client, host))
 			} catch (error) {
-				const cause = error instanceof StateError ? error.cause : undefined
-				// Discarding the connection also ends its open transaction.
-				giveBack(client, cause !== undefined)
+				cause = error instanceof StateError ? error.cause : undefined
 				if (cause === undefined || attempt >= TRIES || !isSafe(cause)) throw error
-				await pause(10 * attempt)
+			} finally {
+				client.removeListener('error', ignore)
+				// Discarding the connection also ends its open transaction.
+				client.release(cause !== undefined)
 			}
+			await pause(10 * attempt)
 		}
 	}
 
