@@ -1,32 +1,23 @@
-/** Explains in words what `doctor` found at an endpoint. */
+/** What to do about each weakness that `doctor` found at an endpoint: a list of rules on its report. */
 
-import type { Capabilities } from '../../chain/capabilities/capabilities.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { arbitrumMisses, isArbitrum } from '../../core/chains.js'
+import type { EndpointFacts } from './endpoint.js'
 
-export interface Expected extends Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle'> {
-	/** The source that is used; null when there is none. */
-	readonly source: string | null
-	/** Whether the endpoint can be used, as far as tested. */
-	readonly isAble: boolean
-	readonly blooms: 'plain' | 'extra bits' | 'not known'
-	/** Null: its header has no timestamp. */
-	readonly headAgeSeconds: number | null
-}
-
-/** What was seen that a reader should know of, whether or not something can be done about it. */
-export function seenOf({ reasons, beyondHead }: Pick<Capabilities, 'reasons' | 'beyondHead'>): readonly string[] {
-	if (beyondHead !== 'empty') return reasons
-	return [...reasons, 'it answers requests beyond its head with nothing: it is never asked beyond the head it reports']
-}
+type Expected = Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle'>
+type Found = Pick<
+	EndpointFacts,
+	'chainId' | 'headAgeSeconds' | 'source' | 'trusted' | 'methods' | 'tags' | 'client' | 'blooms'
+>
 
 /** Each weakness with what to do about it; empty when there is nothing to fix. */
-export function adviceFor(found: Capabilities, expected: Expected): readonly string[] {
-	const { chainId, confirmations, settle, source, isAble, blooms, headAgeSeconds } = expected
-	const filter = found.methods['trace_filter']
-	const weaknesses: readonly (readonly [isSo: boolean, words: string])[] = [
+export function adviceFor(found: Found, { chainId, confirmations, settle }: Expected): readonly string[] {
+	const { headAgeSeconds, source, trusted, client, blooms } = found
+	const filter = found.methods.trace_filter
+	const lacks = (tag: string) => !found.tags.includes(tag)
+	const rules: readonly (readonly [isSo: boolean, words: string])[] = [
 		[
-			found.chainId !== null && found.chainId !== BigInt(chainId),
+			found.chainId !== null && found.chainId !== String(chainId),
 			`it is on chain ${found.chainId}, and the configuration says ${chainId}: fix chain_id or the URL`,
 		],
 		[
@@ -35,7 +26,7 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 				'stopped; prefer another endpoint',
 		],
 		[
-			source !== null && !isAble,
+			source !== null && !trusted,
 			`\`source: ${source}\` is not what it can do: drop \`source\`, or use another endpoint`,
 		],
 		[
@@ -43,27 +34,26 @@ export function adviceFor(found: Capabilities, expected: Expected): readonly str
 			'it cannot tell what happens inside of transactions: use a node or a plan with trace_* or debug_* methods',
 		],
 		[
-			isAble && (filter === 'wrong' || filter === 'no'),
+			trusted && (filter === 'wrong' || filter === 'no'),
 			`it ${filter === 'no' ? 'has no trace_filter' : 'gives wrong answers to trace_filter'}, so ${source} is used: ` +
 				'catching up takes more requests, and nothing is missed',
 		],
-		[confirmations === 'safe' && !found.safeTag, 'it does not know `safe`: set `confirmations` to a number'],
 		[
-			confirmations === 'finalized' && !found.finalizedTag,
-			'it does not know `finalized`: set `confirmations` to a number',
+			(confirmations === 'safe' || confirmations === 'finalized') && lacks(confirmations),
+			`it does not know \`${confirmations}\`: set \`confirmations\` to a number`,
 		],
 		[
-			confirmations !== 'finalized' && settle === 'finalized' && !found.finalizedTag,
+			confirmations !== 'finalized' && settle === 'finalized' && lacks('finalized'),
 			'it does not know `finalized`: blocks count as settled after 64 more; set `settle` if that is not right here',
 		],
-		[isArbitrum(chainId) || /^nitro/i.test(found.clientVersion ?? ''), arbitrumMisses],
+		[isArbitrum(chainId) || /^nitro/i.test(client ?? ''), arbitrumMisses],
 		[
 			blooms === 'extra bits',
 			'the bloom of its newest header has bits of no log that it gives: such blooms prove nothing; compare with an ' +
 				'endpoint of another provider, which shows whether the chain makes them so or this one leaves logs out',
 		],
 	]
-	return weaknesses.flatMap(([isSo, words]) => (isSo ? [words] : []))
+	return rules.flatMap(([isSo, words]) => (isSo ? [words] : []))
 }
 
 /** What no proof can detect if all headers come from one endpoint; null with several endpoints. */

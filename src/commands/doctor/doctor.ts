@@ -109,54 +109,53 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 		['range limit', report.rangeLimit],
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
-		['balances', balancesInWords[report.balances]],
+		['balances', inWords.balances[report.balances]],
 		['access lists', accessListsInWords(report.accessLists, isPrivate)],
-		...(contracts === null ? [] : contractCells(contracts)),
+		...(contracts === null
+			? []
+			: ([
+					['state', inWords.state[contracts.ask] + (contracts.by ?? '')],
+					['changes', inWords.changes[contracts.changes]],
+				] as const)),
 		...report.reasons.map((words) => ['seen', words] as const),
 		...advice,
 	]
 }
 
-const balancesInWords: Readonly<Record<EndpointReport['balances'], string>> = {
-	together: 'of many addresses in one question: books are kept',
-	multicall: 'of many addresses in one question, by Multicall3: books are kept',
-	each: 'one by one: books are kept',
-	no: 'not reported: the answers of this endpoint are not proved',
-	'not asked': 'not asked: no books are kept by them',
-}
+const inWords = {
+	balances: {
+		together: 'of many addresses in one question: books are kept',
+		multicall: 'of many addresses in one question, by Multicall3: books are kept',
+		each: 'one by one: books are kept',
+		no: 'not reported: the answers of this endpoint are not proved',
+		'not asked': 'not asked: no books are kept by them',
+	},
+	/** What rules contracts. */
+	state: {
+		together: 'of many contracts in one call that lends them code (state override), by block ',
+		each: 'slot by slot, as it lends no code (no state override), by block ',
+		no: 'of contracts not given: what rules them is reported by their events alone',
+	},
+	/** Of slots, where foreign code ran. */
+	changes: {
+		prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
+		trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
+		no: 'not given: an alert about foreign code does not say which slots it changed',
+		'not known': 'no recent block has a transaction to ask about',
+	},
+} as const
 
 /** Block access lists (EIP-7928) of recent blocks. On a private network no balance is asked for. */
 function accessListsInWords(lists: EndpointReport['accessLists'], isPrivate: boolean): string {
 	const instead = isPrivate ? 'no books are kept of a private network' : 'the books go by balances'
-	const whose = isPrivate ? 'the books of a private network' : 'books'
 	const words: Readonly<Record<typeof lists, string>> = {
 		none: `none on this chain: ${instead}`,
-		checked: `given, and they make the hash in the header: ${whose} are kept by them`,
+		checked: `right by the hash in the header: ${isPrivate ? 'the books of a private network' : 'books'} are kept by them`,
 		'not given': `not given, though headers name them: ${instead}`,
 		wrong: 'given, but not what the header names: distrust this endpoint',
 		'not known': 'could not be asked for now',
 	}
 	return words[lists]
-}
-
-type Contracts = NonNullable<EndpointReport['contracts']>
-
-function contractCells({ ask, by, changes }: Contracts): readonly (readonly [string, string])[] {
-	const state: Readonly<Record<typeof ask, string>> = {
-		together: `of many contracts in one call that lends them code (state override), by block ${by}`,
-		each: `slot by slot, as it lends no code (no state override), by block ${by}`,
-		no: 'of contracts not given: what rules them is reported by their events alone',
-	}
-	const slots: Readonly<Record<typeof changes, string>> = {
-		prestateTracer: 'slot by slot where foreign code ran (debug_traceTransaction with prestateTracer)',
-		trace_replayTransaction: 'slot by slot where foreign code ran (trace_replayTransaction with stateDiff)',
-		no: 'not given: an alert about foreign code does not say which slots it changed',
-		'not known': 'no recent block has a transaction to ask about',
-	}
-	return [
-		['state', state[ask]],
-		['changes', slots[changes]],
-	]
 }
 
 /** A fact with its name before it, wrapped at 80 columns. */

@@ -15,7 +15,7 @@ import { type Header, hexBytes, isObject } from '../../chain/wire/wire.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { RpcError } from '../../errors.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import { adviceFor, seenOf } from './advice.js'
+import { adviceFor } from './advice.js'
 
 /** One of the list `endpoints` of `doctor --json`. */
 export type EndpointReport = Awaited<ReturnType<typeof examineEndpoint>>
@@ -28,15 +28,16 @@ interface Examined
 
 export async function examineEndpoint(url: string, network: Examined, signal: AbortSignal) {
 	const rpc = createRpc({ url, timeoutMs: 15_000 })
+	const { endpoint } = rpc
 	try {
 		const setting = probeSettingOf({ setting: network.source, isPrivate: network.isPrivate })
 		const found = await probe(rpc, { setting }, signal)
-		const state = await examineState(rpc, found.head.number, network, signal)
-		return { endpoint: rpc.endpoint, error: null, ...reportOf(found, state, network), limits: rpc.limits.report() }
+		const facts = factsOf(found, await examineState(rpc, found.head.number, network, signal), network)
+		return { endpoint, error: null, ...facts, advice: adviceFor(facts, network), limits: rpc.limits.report() }
 	} catch (error) {
 		signal.throwIfAborted()
 		const words = error instanceof Error ? error.message : String(error)
-		return { endpoint: rpc.endpoint, error: words, ...reportOf(null, NO_STATE, network), limits: null }
+		return { endpoint, error: words, ...factsOf(null, NO_STATE, network), advice: [UNREACHED], limits: null }
 	} finally {
 		await rpc.close()
 	}
@@ -45,15 +46,19 @@ export async function examineEndpoint(url: string, network: Examined, signal: Ab
 const UNREACHED =
 	'it could not be asked: see whether it runs and can be reached, and whether the URL and its key are right'
 
+const BEYOND_HEAD = 'it answers requests beyond its head with nothing: it is never asked beyond the head it reports'
+
 /** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
 const RANGE_BY_CLIENT = { reth: 101, anvil: 301, besu: 1001 }
 
+/** What was found, with the fields of `doctor --json`. */
+export type EndpointFacts = ReturnType<typeof factsOf>
+
 /** `found`: null where the endpoint could not be asked. */
-function reportOf(found: Capabilities | null, state: EndpointState, network: Examined) {
+function factsOf(found: Capabilities | null, state: EndpointState, network: Examined) {
 	const source = found && (permitted(found.sources, { ...network, setting: network.source })[0] ?? null)
 	const trusted = found !== null && source !== null && isUsable(source, found)
 	const ageS = found && Math.max(0, Math.round(Date.now() / 1000) - Number(found.head.timestampS))
-	const headAgeSeconds = found?.head.hasNoTime ? null : ageS
 	const name = found?.clientVersion?.toLowerCase() ?? ''
 	const [, range] = Object.entries(RANGE_BY_CLIENT).find(([client]) => name.startsWith(client)) ?? []
 	return {
@@ -61,33 +66,26 @@ function reportOf(found: Capabilities | null, state: EndpointState, network: Exa
 		client: found?.clientVersion ?? null,
 		chainId: found?.chainId?.toString() ?? null,
 		head: found && Number(found.head.number),
-		headAgeSeconds,
+		headAgeSeconds: found?.head.hasNoTime ? null : ageS,
 		otsLevel: found?.otsLevel ?? null,
-		methods: found?.methods ?? {},
+		methods: (found?.methods ?? {}) as Partial<Capabilities['methods']>,
 		/** Whether a request with both address lists matches either list or both. */
 		lists: ({ union: 'either', intersection: 'both', none: 'unknown' } as const)[found?.filterMode ?? 'none'],
 		rangeLimit: `${range === undefined ? 'none known' : `${range} blocks, by its name`}; learnt when it refuses`,
 		tags: [...(found?.safeTag ? ['safe'] : []), ...(found?.finalizedTag ? ['finalized'] : [])],
 		trusted,
 		proved: found?.proved ?? false,
+		/** The source that is used; null when there is none. */
 		source,
 		...state,
-		reasons: found === null ? [] : seenOf(found),
-		advice:
-			found === null
-				? [UNREACHED]
-				: adviceFor(found, { ...network, source, isAble: trusted, blooms: state.blooms, headAgeSeconds }),
+		/** What a reader should know of, whether or not something can be done about it. */
+		reasons: [...(found?.reasons ?? []), ...(found?.beyondHead === 'empty' ? [BEYOND_HEAD] : [])],
 	}
 }
 
 type EndpointState = Awaited<ReturnType<typeof examineState>>
 
-const NO_STATE: EndpointState = {
-	balances: 'not asked',
-	blooms: 'not known',
-	accessLists: 'not known',
-	contracts: null,
-}
+const NO_STATE = { balances: 'not asked', blooms: 'not known', accessLists: 'not known', contracts: null } as const
 
 /** Any address serves. The zero address exists on every chain. */
 const ZERO_ADDRESS: Address = '0x0000000000000000000000000000000000000000'

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
-import { examineState } from '../../../src/commands/doctor/endpoint.js'
+import { examineEndpoint, examineState } from '../../../src/commands/doctor/endpoint.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { askNode } from '../../support/askNode.js'
@@ -101,4 +101,12 @@ test.each([
 	const twist: Dialect['twist'] = (method, _params, result) =>
 		method === 'eth_getBlockByNumber' && logsBloom !== undefined ? { ...(result as object), logsBloom } : undefined
 	expect(await examined((await gatewayOf({ twist })).url)).toMatchObject({ blooms })
+})
+
+test('behavior: silence beyond the head is said as seen, and is nothing to do', async () => {
+	const { url } = await gatewayOf({ beyondHead: 'nothing' })
+	const setting = { source: 'auto', isPrivate: false, keepsBooks: false, readsContracts: false } as const
+	const network = { chainId: 31_337, confirmations: 0, settle: 'finalized', ...setting } as const
+	const { reasons, advice } = await examineEndpoint(url, network, never)
+	expect([reasons, advice]).toEqual([[expect.stringMatching(/beyond its head with nothing/)], []])
 })
