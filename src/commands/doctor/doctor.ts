@@ -148,9 +148,10 @@ const inWords = {
 /** Block access lists (EIP-7928) of recent blocks. On a private network no balance is asked for. */
 function accessListsInWords(lists: EndpointReport['accessLists'], isPrivate: boolean): string {
 	const instead = isPrivate ? 'no books are kept of a private network' : 'the books go by balances'
+	const whose = isPrivate ? 'the books of a private network' : 'books'
 	const words: Readonly<Record<typeof lists, string>> = {
 		none: `none on this chain: ${instead}`,
-		checked: `right by the hash in the header: ${isPrivate ? 'the books of a private network' : 'books'} are kept by them`,
+		checked: `right by the hash in the header: ${whose} are kept by them`,
 		'not given': `not given, though headers name them: ${instead}`,
 		wrong: 'given, but not what the header names: distrust this endpoint',
 		'not known': 'could not be asked for now',

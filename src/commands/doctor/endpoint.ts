@@ -51,10 +51,7 @@ const BEYOND_HEAD = 'it answers requests beyond its head with nothing: it is nev
 /** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
 const RANGE_BY_CLIENT = { reth: 101, anvil: 301, besu: 1001 }
 
-/** What was found, with the fields of `doctor --json`. */
-export type EndpointFacts = ReturnType<typeof factsOf>
-
-/** `found`: null where the endpoint could not be asked. */
+/** The fields of `doctor --json`. `found`: null where the endpoint could not be asked. */
 function factsOf(found: Capabilities | null, state: EndpointState, network: Examined) {
 	const source = found && (permitted(found.sources, { ...network, setting: network.source })[0] ?? null)
 	const trusted = found !== null && source !== null && isUsable(source, found)
