@@ -9,7 +9,7 @@ import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
 import { deliveryId } from '../core/outbox/posting.js'
 import { areTokensAsked, openChain, watchesOn } from '../daemon/openNetwork.js'
-import { PlainError, RpcError, StateError } from '../errors.js'
+import { PlainError, RpcError } from '../errors.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Alert } from '../model/alert.js'
 import type { AddressSet, Part, Span } from '../model/chain.js'
@@ -19,12 +19,12 @@ import type { Announcement } from '../model/state.js'
 import { sentence } from '../notify/text/sentence.js'
 import { look } from '../scan/look/look.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
-import { peekNetwork } from '../state/open.js'
 import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, readEachBy } from './command.js'
 import { networkOf } from './shared/network.js'
 import { openConfig } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
 import { whileWaiting } from './shared/progress.js'
+import { rememberedOf } from './shared/remembered.js'
 import { readBlock, readLastBlock, spanOf } from './shared/span.js'
 
 interface Values {
@@ -85,7 +85,7 @@ step; it then says from which block to go on.`),
 			const printer = createPrinter(format, config, io)
 			let hasAll = true
 			let payees: Payees = new Map()
-			const remembered = await peekNetwork(config.statePlace, network.name).catch(unlessUnreadable(io))
+			const remembered = await rememberedOf(config, network, io)
 			const announced = new Map<string, Announcement>(remembered?.announcements)
 			const contracts = remembered?.contracts ?? new Map()
 			const asAll = { network, watches, contracts, head, checksum: toChecksum, lateReason: () => 'replayed by hand' }
@@ -144,15 +144,6 @@ async function* readable(
 			from += 1n
 			yield part
 		}
-	}
-}
-
-/** A state that cannot be read is no obstacle: only the ids of transactions that stand in two blocks depend on it. */
-function unlessUnreadable(io: Io) {
-	return (error: unknown): undefined => {
-		if (!(error instanceof StateError)) throw error
-		io.err(`replayed without the state: ${error.message}`)
-		return undefined
 	}
 }
 

@@ -17,6 +17,7 @@ import { networkOf } from '../shared/network.js'
 import { openConfig } from '../shared/openConfig.js'
 import { openLog } from '../shared/openLog.js'
 import { whileWaiting } from '../shared/progress.js'
+import { rememberedOf } from '../shared/remembered.js'
 import { codeKnowledge } from './explainCode.js'
 
 export const explain: Command = {
@@ -56,11 +57,9 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 			const reason = failureData === null ? null : revertReason(failureData)
 			if (reason !== null) io.out(`reason: ${fitWords(reason)}`)
 			io.out('')
-			const { statePlace } = config
 			const head = async () => (await chain.head(io.signal)).latest
-			const asked = { trace, block, head, network: network.name, watches, statePlace }
-			const { knowledge: code, missing } = await codeKnowledge(asked, { codes, contracts, accounts, chain }, io.signal)
-			for (const words of missing) io.err(`foreign code is judged without ${fitWords(words)}`)
+			const asked = { trace, block, head, watches, remembered: () => rememberedOf(config, network, io) }
+			const code = await codeKnowledge(asked, { codes, contracts, accounts, chain }, io.signal).catch(unlessRefused(io))
 			const context = { network, watches, checksum: toChecksum, ...(code && { code }) }
 			const logs = explainTokens(tokens, context)
 			const below = byFrame(logs, logFrames)
@@ -80,6 +79,15 @@ shows the reason, where the node gives it (Otterscan level 8).`),
 			await chain.close()
 		}
 	},
+}
+
+/** Without the codes, the rest of the transaction is explained all the same. */
+function unlessRefused(io: Io) {
+	return (error: unknown): null => {
+		if (!(error instanceof RpcError)) throw error
+		io.err(`foreign code is not judged: ${fitWords(error.message)}`)
+		return null
+	}
 }
 
 /** Groups logs by the path of the frame that wrote them, or under `not known`. */

@@ -8,6 +8,7 @@ import { openChain } from '../../../src/daemon/openNetwork.js'
 import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { peekNetwork } from '../../../src/state/open.js'
 import { testNetwork, watchOf } from '../../scan/bench.js'
 import { openCodeBench } from '../../scan/code/codeBench.js'
 import { assemble } from '../../support/assembler.js'
@@ -81,10 +82,9 @@ test('default: each rule, before and after code was learnt, with and without the
 	const rulesOf = async (txHash: Hash, dir: string) => {
 		const found = await chain.transaction(txHash, signal)
 		if (found === null) throw new Error(`${txHash} is in no block`)
-		const place = { kind: 'folder', dir } as const
-		const asked = { ...found, head, network: 'local', watches, statePlace: place }
-		const { knowledge, missing } = await codeKnowledge(asked, { codes, contracts, accounts, chain }, signal)
-		expect(missing).toEqual([])
+		const remembered = () => peekNetwork({ kind: 'folder', dir }, 'local')
+		const asked = { ...found, head, watches, remembered }
+		const knowledge = await codeKnowledge(asked, { codes, contracts, accounts, chain }, signal)
 		const context = { network, watches, checksum: (address: Address) => address, ...(knowledge && { code: knowledge }) }
 		const lines = explain(found.trace, context).flatMap(({ verdicts, isSent }) =>
 			verdicts.flatMap((line) => {
