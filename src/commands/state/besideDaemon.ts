@@ -1,23 +1,26 @@
 import type { StateSettings } from '../../config/load.js'
 import { StateError, UsageError } from '../../errors.js'
 import type { Store } from '../../model/ports.js'
+import { askControl } from '../../ops/controlSocket.js'
 import { openStore } from '../../state/open.js'
 
 /**
- * Changes the state. A running daemon holds the folder, so `ask` has it make the change; else `work` makes it here,
- * under the folder's lock. A database is always changed here. `ask` resolves to null when no daemon runs.
+ * Changes the state. A running daemon holds the folder and does what is requested; else `work` does it here, under the
+ * folder's lock. A database is always changed here. Resolves to how many deliveries or gaps were changed.
  */
 export async function besideDaemon(
 	{ statePlace, historyMs }: StateSettings,
-	ask: (stateDir: string) => Promise<number | null>,
+	request: Parameters<typeof askControl>[1],
 	work: (store: Store) => Promise<number>,
 ): Promise<number> {
-	const count = statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
+	const ask = async () => (statePlace.kind === 'folder' ? await askControl(statePlace.dir, request) : null)
+	const count = await ask()
 	if (count !== null) return count
 	const options = { clock: Date.now, isBeside: true, ...(historyMs === undefined ? {} : { historyMs }) }
 	const store = await openStore(statePlace, options).catch(async (error: unknown) => {
 		// The daemon was still starting at the first attempt, and holds the lock now.
-		const late = isHeld(error) && statePlace.kind === 'folder' ? await ask(statePlace.dir) : null
+		const isHeld = error instanceof StateError && error.reason === 'locked'
+		const late = isHeld ? await ask() : null
 		if (late === null) throw error
 		return late
 	})
@@ -27,10 +30,6 @@ export async function besideDaemon(
 	} finally {
 		await store.close()
 	}
-}
-
-function isHeld(error: unknown): boolean {
-	return error instanceof StateError && error.reason === 'locked'
 }
 
 interface Choice<T> {

@@ -4,14 +4,13 @@ import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { parseAddress } from '../../config/address.js'
 import { readDuration } from '../../config/duration.js'
-import type { StateSettings } from '../../config/load.js'
 import { isAbout } from '../../core/outbox/historyEntries.js'
 import { isAlone, statusOf } from '../../core/outbox/waiting.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Delivery, ShownStatus } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
+import type { Store } from '../../model/ports.js'
 import { headline } from '../../notify/text/sentence.js'
-import { askControl, type DeliveriesRequest } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs, readBy } from '../command.js'
 import { needKnown } from '../shared/network.js'
@@ -19,7 +18,7 @@ import { openStateSettings } from '../shared/openConfig.js'
 import { besideDaemon, choose } from './besideDaemon.js'
 import { listSent } from './sent.js'
 
-type Act = DeliveriesRequest['act'] | 'list'
+type Act = 'list' | 'retry' | 'drop'
 
 export const deliveries: Command = {
 	declare: (command) =>
@@ -91,7 +90,8 @@ export const deliveries: Command = {
 			throw new PlainError(`there is no such delivery: ${id}`)
 		}
 		const chosen = choose({ what: 'the ids of deliveries', named: ids, all, found: [...known], find })
-		const count = chosen.length === 0 ? 0 : await work(settings, { act, ids: chosen })
+		const work = (store: Store) => (act === 'retry' ? store.retry(chosen, Date.now()) : store.drop(chosen))
+		const count = chosen.length === 0 ? 0 : await besideDaemon(settings, { act, ids: chosen }, work)
 		const done = { retry: 'will be tried again now', drop: 'dropped' }
 		io.out(`${counted(count, 'delivery', 'deliveries')} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
@@ -117,27 +117,6 @@ function readSince(text: string, nowMs: number): number {
 	throw new RangeError('takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z')
 }
 
-async function work(settings: StateSettings, request: DeliveriesRequest): Promise<number> {
-	const { act, ids } = request
-	return await besideDaemon(
-		settings,
-		(dir) => askDaemon(dir, request),
-		(store) => (act === 'retry' ? store.retry(ids, Date.now()) : store.drop(ids)),
-	)
-}
-
-/** Asks the daemon in batches of `idsAtOnce`, the most that it accepts in one request. Null when no daemon runs. */
-async function askDaemon(dir: string, { act, ids }: DeliveriesRequest): Promise<number | null> {
-	let count = 0
-	for (let at = 0; at < ids.length; at += idsAtOnce) {
-		const found = await askControl(dir, { act, ids: ids.slice(at, at + idsAtOnce) })
-		if (found === null) return null
-		count += found
-	}
-	return count
-}
-
-const idsAtOnce = 50_000
 const listedAtOnce = 20
 
 /** The first deliveries, and where that is not all, how many there are of each sort. */

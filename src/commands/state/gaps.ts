@@ -5,7 +5,7 @@ import { iso } from '../../base/utc.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Gap, NetworkSummary } from '../../model/state.js'
 import type { StuckLook } from '../../model/trouble.js'
-import { askControl, askHealth } from '../../ops/controlSocket.js'
+import { askHealth } from '../../ops/controlSocket.js'
 import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { needKnown } from '../shared/network.js'
@@ -61,7 +61,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 			const numbers = chosen.flatMap((one) => (one.network === name ? [one.gap.block.number] : []))
 			count += await besideDaemon(
 				{ statePlace, ...settings },
-				(dir) => askControl(dir, { act: `${act}-gaps`, network: name, blocks: numbers.map(String) }),
+				{ act: `${act}-gaps`, network: name, blocks: numbers.map(String) },
 				(store) => store.markGaps(name, numbers, { act, atMs: Date.now() }),
 			)
 		}
