@@ -23,6 +23,7 @@ const controlRequest = z.discriminatedUnion('act', [deliveriesRequest, gapsReque
 
 /** Requests to a running daemon. */
 export type ControlRequest = z.infer<typeof controlRequest>
+export type DeliveriesRequest = z.infer<typeof deliveriesRequest>
 
 /** The number of deliveries or gaps found, the health of the daemon, or an error message. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
