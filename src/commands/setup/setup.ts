@@ -135,7 +135,7 @@ async function refuseWhatIsThere({ folder }: Place): Promise<void> {
 					`says what is wrong. To begin anew, move ${path} and ${join(folder, 'secrets')} away first`,
 			)
 	}
-	const names = ['ETHEREUM_RPC_URL', 'RPC_URL', 'SMTP_URL', 'OPS_HOOK_URL', 'OPS_HOOK_SECRET']
+	const names = questions.flatMap(({ variables = [] }) => variables)
 	const secret = names.map((name) => join(folder, 'secrets', name)).find((file) => existsSync(file))
 	if (secret !== undefined)
 		throw new PlainError(`${secret} is there already, and setup overwrites no secret: move it away first`)

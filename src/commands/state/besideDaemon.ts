@@ -32,19 +32,7 @@ export async function besideDaemon(
 	}
 }
 
-interface Choice<T> {
-	/** What the person names, such as `blocks`. */
-	readonly what: string
-	readonly named: readonly string[]
-	readonly all: unknown
-	/** What the filters let through. */
-	readonly found: readonly T[]
-	/** Throws where there is no such thing. */
-	find(name: string): T
-}
-
-/** What the person named, or with --all everything. */
-export function choose<T>({ what, named, all, found, find }: Choice<T>): readonly T[] {
+/** Throws UsageError unless the person names some, or all. `what`: such as `blocks`. */
+export function needChoice(what: string, named: readonly string[], all: unknown): void {
 	if ((all === true) === named.length > 0) throw new UsageError(`name ${what}, or say --all; \`list\` shows them`)
-	return all === true ? found : [...new Set(named)].map(find)
 }

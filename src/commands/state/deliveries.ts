@@ -15,7 +15,7 @@ import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs, readBy } from '../command.js'
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
-import { besideDaemon, choose } from './besideDaemon.js'
+import { besideDaemon, needChoice } from './besideDaemon.js'
 import { listSent } from './sent.js'
 
 type Act = 'list' | 'retry' | 'drop'
@@ -84,12 +84,11 @@ export const deliveries: Command = {
 			else for (const line of linesOf(found, all === true ? found.length : listedAtOnce)) io.out(fitWords(line))
 			return exitCodes.done
 		}
+		needChoice('the ids of deliveries', ids, all)
 		const known = new Set(found.map(({ id }) => id))
-		const find = (id: string) => {
-			if (known.has(id)) return id
-			throw new PlainError(`there is no such delivery: ${id}`)
-		}
-		const chosen = choose({ what: 'the ids of deliveries', named: ids, all, found: [...known], find })
+		const missing = ids.find((id) => !known.has(id))
+		if (missing !== undefined) throw new PlainError(`there is no such delivery: ${missing}`)
+		const chosen = all === true ? [...known] : [...new Set(ids)]
 		const work = (store: Store) => (act === 'retry' ? store.retry(chosen, Date.now()) : store.drop(chosen))
 		const count = chosen.length === 0 ? 0 : await besideDaemon(settings, { act, ids: chosen }, work)
 		const done = { retry: 'will be tried again now', drop: 'dropped' }

@@ -10,7 +10,7 @@ import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
-import { besideDaemon, choose } from './besideDaemon.js'
+import { besideDaemon, needChoice } from './besideDaemon.js'
 
 type Act = 'list' | 'accept' | 'retry'
 
@@ -55,7 +55,8 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 			else for (const line of linesOf(found, stuck, networks)) io.out(fitWords(line))
 			return exitCodes.done
 		}
-		const chosen = choose({ what: 'blocks', named: blocks, all, found, find: (block) => gapAt(block, found) })
+		needChoice('blocks', blocks, all)
+		const chosen = all === true ? found : [...new Set(blocks)].map((block) => gapAt(block, found))
 		let count = 0
 		for (const name of new Set(chosen.map((one) => one.network))) {
 			const numbers = chosen.flatMap((one) => (one.network === name ? [one.gap.block.number] : []))
