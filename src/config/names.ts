@@ -45,3 +45,9 @@ export function listAt(value: unknown, key: string): readonly unknown[] {
 	const found = at(value, key)
 	return Array.isArray(found) ? found : []
 }
+
+/** The text under this key; null where there is none. */
+export function textAt(value: unknown, key: string): string | null {
+	const found = at(value, key)
+	return typeof found === 'string' ? found : null
+}

@@ -174,7 +174,7 @@ function distance(a: string, b: string): number {
 }
 
 export function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {
-	const near = suggestion(name, known)
-	const all = known.length > 10 ? `${known.slice(0, 10).join(', ')} …` : known.join(', ')
-	return `no ${what} ${quoted(name)} is in the settings${near === '' ? `, which have ${all}` : near}`
+	const all = `, which have ${known.slice(0, 10).join(', ')}${known.length > 10 ? ' …' : ''}`
+	const hint = suggestion(name, known) || (known.length === 0 ? '' : all)
+	return `no ${what} ${quoted(name)} is in the settings${hint}`
 }

@@ -1,87 +1,50 @@
+/** What can be read of settings that may have problems, so that those of the watchlists are found in the same run. */
+
 import { z } from 'zod'
-import { quoted } from '../../base/text/quoted.js'
 import type { Problem } from '../../errors.js'
-import type { Coin, Names } from '../names.js'
-import { suggestion } from '../words.js'
+import { at, type Coin, listAt, type Names, textAt } from '../names.js'
+import { unknownName } from '../words.js'
 import type { Source } from '../yaml/sourceFile.js'
-import { networkKeys, settingsSchema, watchlistsSchema } from './settingsSchema.js'
-
-const word = z.string().nullable().catch(null)
-const entries = z.array(z.looseObject({ name: word, fallback: word }).catch({ name: null, fallback: null })).catch([])
-const nothing = { networks: [], receivers: [], watchlists: null, state: null }
-
-/**
- * What can be read of settings that may have problems, so that the problems of the watchlists are reported in the same
- * run. Null: unknown.
- */
-export const roughSchema = z
-	.looseObject({
-		networks: entries,
-		receivers: entries,
-		watchlists: watchlistsSchema.nullable().catch(null),
-		state: settingsSchema.shape.state.nullable().catch(null),
-	})
-	.catch(nothing)
-
-export type RoughSettings = z.output<typeof roughSchema>
-type Entries = RoughSettings['networks']
+import { networkKeys } from './settingsSchema.js'
 
 const { name: nameSchema, decimals, symbol, chain_id } = networkKeys.shape
-const coinSchema = z
-	.looseObject({ decimals, symbol, chain_id: chain_id.nullable().catch(null) })
-	.transform((coin): Coin => ({ decimals: coin.decimals, symbol: coin.symbol, chainId: coin.chain_id, tokens: null }))
-	.nullable()
-	.catch(null)
 const namesSchema = z.array(nameSchema).min(1)
+const coinSchema = z.object({ decimals, symbol })
 
 /** The names, each list of them null where it is empty or one entry has no valid name. */
-export function roughNames({ networks, receivers }: RoughSettings): Names {
-	const names = validNames(networks)
-	return {
-		networks: names && new Map(names.map((name, index) => [name, coinSchema.parse(networks[index])])),
-		receivers: validNames(receivers),
-	}
+export function roughNames(value: unknown): Names {
+	const names = (key: string) => namesSchema.safeParse(listAt(value, key).map((entry) => at(entry, 'name'))).data
+	const networks = names('networks')
+	const coins = networks?.map((name, index) => [name, coinOf(listAt(value, 'networks')[index])] as const)
+	return { networks: coins === undefined ? null : new Map(coins), receivers: names('receivers') ?? null }
 }
 
-function validNames(list: Entries): readonly string[] | null {
-	return namesSchema.safeParse(list.map(({ name }) => name)).data ?? null
-}
-
-/** Problems between entries: a name that stands twice, a fallback that is none. */
-export function crossProblems(source: Source, { networks, receivers }: RoughSettings): readonly Problem[] {
-	return [
-		...twice(source, networks, 'networks'),
-		...twice(source, receivers, 'receivers'),
-		...fallbackProblems(source, receivers),
-	]
-}
-
-function twice(source: Source, list: Entries, key: 'networks' | 'receivers'): readonly Problem[] {
-	return list.flatMap(({ name }, index) => {
-		const before = list.findIndex((one) => one.name === name)
-		if (name === null || before === index) return []
-		const { line } = source.locate([key, before, 'name'])
-		return source.problem(
-			[key, index, 'name'],
-			`the name \`${name}\` is taken by the ${key.slice(0, -1)} in line ${line}`,
-		)
-	})
+function coinOf(network: unknown): Coin | null {
+	const coin = coinSchema.safeParse(network).data
+	if (coin === undefined) return null
+	return { ...coin, chainId: chain_id.safeParse(at(network, 'chain_id')).data ?? null, tokens: null }
 }
 
 /**
- * Two receivers may name each other: a message to a fallback is not passed on to its own fallback.
+ * Problems between entries: a name that stands twice, a fallback that is none. Two receivers may name each other: a
+ * message to a fallback is not passed on to its own fallback.
  */
-function fallbackProblems(source: Source, receivers: Entries): readonly Problem[] {
-	const names = receivers.flatMap(({ name }) => name ?? [])
-	return receivers.flatMap(({ name, fallback }, index) => {
-		if (fallback === null || (fallback !== name && names.includes(fallback))) return []
-		const near = suggestion(
-			fallback,
-			names.filter((other) => other !== name),
-		)
-		const message = names.includes(fallback)
-			? 'a receiver cannot be its own `fallback`'
-			: `no receiver ${quoted(fallback)} is in the settings${near}`
-		return source.problem(['receivers', index, 'fallback'], message)
-	})
+export function crossProblems(source: Source, value: unknown): readonly Problem[] {
+	const problems: Problem[] = []
+	for (const list of ['networks', 'receivers'] as const) {
+		const names = listAt(value, list).map((entry) => textAt(entry, 'name'))
+		for (const [index, name] of names.entries()) {
+			const before = names.indexOf(name)
+			const taken = () => `taken by the ${list.slice(0, -1)} in line ${source.locate([list, before, 'name']).line}`
+			if (name !== null && before < index)
+				problems.push(source.problem([list, index, 'name'], `the name \`${name}\` is ${taken()}`))
+			const fallback = list === 'receivers' ? textAt(listAt(value, list)[index], 'fallback') : null
+			if (fallback === null || (fallback !== name && names.includes(fallback))) continue
+			const others = names.flatMap((other) => (other === name ? [] : (other ?? [])))
+			const isOwn = fallback === name
+			const message = isOwn ? 'a receiver cannot be its own `fallback`' : unknownName('receiver', fallback, others)
+			problems.push(source.problem([list, index, 'fallback'], message))
+		}
+	}
+	return problems
 }

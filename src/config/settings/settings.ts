@@ -4,7 +4,7 @@
  */
 
 import { dirname, resolve } from 'node:path'
-import type { z } from 'zod'
+import { z } from 'zod'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
 import { type Names, namesOf, type WatchlistPlace } from '../names.js'
@@ -12,9 +12,9 @@ import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceF
 import type { Place } from '../yaml/yaml.js'
 import { type Filled, interpolate } from './interpolate.js'
 import type { ReceiverSettings } from './receiverSchema.js'
-import { crossProblems, roughNames, roughSchema } from './roughSettings.js'
+import { crossProblems, roughNames } from './roughSettings.js'
 import { hideSecrets, secretsOf } from './secrets.js'
-import { type NetworkSettings, settingsSchema, type watchlistsSchema } from './settingsSchema.js'
+import { type NetworkSettings, settingsSchema, watchlistsSchema } from './settingsSchema.js'
 import { statePlaceOf } from './statePlace.js'
 
 export type { NetworkSettings, ReceiverSettings }
@@ -52,6 +52,12 @@ export interface SettingsRead {
 	readonly names: Names
 }
 
+/** Null: wrong, or not known. They are used also where other settings have problems. */
+const placesSchema = z.object({
+	watchlists: watchlistsSchema.nullable().catch(null),
+	state: settingsSchema.shape.state.nullable().catch(null),
+})
+
 /** Reads tracewatch.yaml. Problems are returned, not thrown. */
 export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: string): Promise<SettingsRead> {
 	const source = await readSource(path, cwd)
@@ -60,18 +66,18 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 		return { settings: null, source: null, problems: source.problems, watchlists: null, statePlace: null, names }
 	}
 	const { value, filled, problems: missing, warnings } = interpolate(source.value, env, dirname(path))
-	const rough = roughSchema.parse(value)
-	const watchlists = rough.watchlists === null ? null : placeOf(rough.watchlists, source, path)
-	const statePlace = rough.state === null ? null : statePlaceOf(rough.state, dirname(path))
 	const checked = check(source, settingsSchema, value)
+	const places = placesSchema.safeParse(value).data
+	const watchlists = places?.watchlists == null ? null : placeOf(places.watchlists, source, path)
+	const statePlace = places?.state == null ? null : statePlaceOf(places.state, dirname(path))
 	const found = {
 		missing: missing.map(({ path: at, message }) => source.problem(at, message)),
 		checked: 'problems' in checked ? checked.problems : [],
-		cross: crossProblems(source, rough),
+		cross: crossProblems(source, value),
 	}
 	const problems = inSafeWords(found, source, filled)
 	if ('problems' in checked || problems.length > 0 || watchlists === null || statePlace === null) {
-		return { settings: null, source, problems, watchlists, statePlace, names: roughNames(rough) }
+		return { settings: null, source, problems, watchlists, statePlace, names: roughNames(value) }
 	}
 	const { data } = checked
 	const settings: Settings = {

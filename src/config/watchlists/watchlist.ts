@@ -5,7 +5,7 @@ import { quoted } from '../../base/text/quoted.js'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { Problem } from '../../errors.js'
 import type { Watch, WatchRules } from '../../model/watch.js'
-import { listAt, type Names, at as valueAt } from '../names.js'
+import { listAt, type Names, textAt, at as valueAt } from '../names.js'
 import { mostProblems } from '../words.js'
 import { check, inOrder, type Source } from '../yaml/sourceFile.js'
 import type { AddressRow } from './addresses/addressFile.js'
@@ -146,9 +146,4 @@ function collectInto(
 			problems.push(problem(`this address stands already ${words}; a watchlist names an address once`))
 		}
 	}
-}
-
-function textAt(value: unknown, key: string): string | null {
-	const found = valueAt(value, key)
-	return typeof found === 'string' ? found : null
 }
