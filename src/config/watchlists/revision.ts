@@ -34,16 +34,12 @@ export async function* chunksOf({ path, digest }: Content, signal: AbortSignal):
 /** The revision of these files as they are now; null when the signal aborted. */
 export async function revisionNow(paths: readonly string[], signal: AbortSignal): Promise<string | null> {
 	const contents: Content[] = []
-	for (const path of paths) {
-		const hash = createHash('sha256')
-		let canRead = true
-		try {
-			for await (const chunk of readChunks(path, mostFileBytes, signal)) hash.update(chunk)
-		} catch {
-			if (signal.aborted) return null
-			canRead = false
-		}
-		contents.push({ path, digest: canRead ? hash.digest('hex') : null })
-	}
-	return revisionOf(contents)
+	for (const path of paths) contents.push({ path, digest: await digestNow(path, signal).catch(() => null) })
+	return signal.aborted ? null : revisionOf(contents)
+}
+
+async function digestNow(path: string, signal: AbortSignal): Promise<string> {
+	const hash = createHash('sha256')
+	for await (const chunk of readChunks(path, mostFileBytes, signal)) hash.update(chunk)
+	return hash.digest('hex')
 }

@@ -8,16 +8,10 @@ export interface WatchFilesOptions {
 	 * moment.
 	 */
 	readonly paths: () => readonly string[]
-	/**
-	 * Called when contents or names have changed and then stayed unchanged for `settleMs`. Never called twice for the
-	 * same contents.
-	 */
+	/** Called when contents or names are others than those of `revision`, and have stayed unchanged for `settleMs`. */
 	readonly onChange: (revision: string) => void
-	/**
-	 * The revision that the caller has read last, with or without problems. Default: the revision for which `onChange`
-	 * was last called.
-	 */
-	readonly revision?: () => string
+	/** The revision that the caller has read last, with or without problems. Asked at every look. */
+	readonly revision: () => string
 	/** Pause between looks. Default: 2000. */
 	readonly intervalMs?: number
 	/** How long the files must stay unchanged before a change counts. Default: 500. */
@@ -33,7 +27,7 @@ export interface WatchFilesOptions {
  * only when the stats have changed and are the same twice. Resolves when the signal aborts.
  */
 export async function watchFiles(options: WatchFilesOptions): Promise<void> {
-	const { onChange, intervalMs = 2_000, settleMs = 500, sleep = pause, signal } = options
+	const { onChange, revision, intervalMs = 2_000, settleMs = 500, sleep = pause, signal } = options
 	const paths = () => {
 		try {
 			return options.paths()
@@ -41,29 +35,25 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 			return []
 		}
 	}
-	// With a given revision, the first look always reads the files.
-	let settled = options.revision === undefined ? await stampOf(paths()) : null
-	let present = options.revision?.() ?? (await revisionNow(paths(), signal)) ?? ''
-	let [before, reported, called] = [settled, present, '']
-	for (let waitMs = intervalMs; ; ) {
-		await sleep(waitMs, signal)
+	let before: string | null = null
+	/** The contents that were read last, and the stamp that they had. */
+	let [settled, present]: [string | null, string] = [null, revision()]
+	/** Nobody is called twice for the same change. */
+	let called = ''
+	for (;;) {
+		await sleep(before === settled ? intervalMs : settleMs, signal)
 		if (signal.aborted) return
 		const stamp = await stampOf(paths())
-		const isSame = stamp === before
-		before = stamp
-		waitMs = stamp === settled ? intervalMs : settleMs
-		if (stamp !== settled) {
-			if (!isSame) continue
+		if (stamp !== settled && stamp === before) {
 			const read = await revisionNow(paths(), signal)
 			// A write between the stat and the read could give half a file, so look again.
-			if (read === null || (await stampOf(paths())) !== stamp) continue
-			;[settled, present, waitMs] = [stamp, read, intervalMs]
+			if (read !== null && (await stampOf(paths())) === stamp) [settled, present] = [stamp, read]
 		}
-		// Asked at every look: the caller may have finished reading contents that were replaced meanwhile.
-		const known = options.revision?.() ?? reported
-		if (present === known || called === `${present} ${known}`) continue
+		before = stamp
+		// The caller may have finished reading contents that were replaced meanwhile.
+		const known = revision()
+		if (stamp !== settled || present === known || called === `${present} ${known}`) continue
 		called = `${present} ${known}`
-		reported = present
 		onChange(present)
 	}
 }

@@ -4,7 +4,7 @@
  * them.
  */
 
-import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats, statSync } from 'node:fs'
+import { constants, readFileSync, type Stats, statSync } from 'node:fs'
 import { open, stat } from 'node:fs/promises'
 
 /** Does not wait for the other end of a pipe, and does not take over a terminal. */
@@ -23,7 +23,6 @@ export async function* readChunks(path: string, mostBytes: number, signal?: Abor
 	refuse(await stat(path), mostBytes)
 	const file = await open(path, flags)
 	try {
-		refuse(await file.stat(), mostBytes)
 		for (let total = 0; ; ) {
 			const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null)
 			signal?.throwIfAborted()
@@ -47,15 +46,9 @@ export interface Reading {
 /** Reads a small file synchronously; throws as `readChunks` does. */
 export function readWholeSync(path: string, mostBytes: number): Uint8Array {
 	refuse(statSync(path), mostBytes)
-	const file = openSync(path, flags)
-	try {
-		refuse(fstatSync(file), mostBytes)
-		const bytes = readFileSync(file)
-		if (bytes.length > mostBytes) throw tooLarge(mostBytes)
-		return bytes
-	} finally {
-		closeSync(file)
-	}
+	const bytes = readFileSync(path)
+	if (bytes.length > mostBytes) throw tooLarge(mostBytes)
+	return bytes
 }
 
 function refuse(stats: Stats, mostBytes: number): void {

@@ -4,7 +4,7 @@ import { appendFile, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { revisionOf } from '../../../src/config/watchlists/revision.js'
+import { revisionNow, revisionOf } from '../../../src/config/watchlists/revision.js'
 import { watchFiles } from '../../../src/config/watchlists/watchFiles.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
 import { temporaryFolder } from '../../support/folder.js'
@@ -42,12 +42,14 @@ async function pass(ms: number): Promise<void> {
 
 /** Starts watching and waits until the first look has been taken. */
 async function watch(paths: () => readonly string[], revision?: () => string): Promise<void> {
+	let known = (await revisionNow(paths(), stop.signal)) ?? ''
 	watching = watchFiles({
 		paths,
-		onChange: () => {
+		onChange: (read) => {
 			changes += 1
+			known = read
 		},
-		...(revision === undefined ? {} : { revision }),
+		revision: revision ?? (() => known),
 		intervalMs,
 		settleMs,
 		sleep: (ms, signal) =>
