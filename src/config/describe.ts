@@ -70,7 +70,7 @@ function networkInWords(network: NetworkSettings, { watches }: Config): string[]
 	const again = settle === 'finalized' ? 'once it is finalized' : `${counted(settle, 'block')} later`
 	return [
 		`  ${name} (chain ${chainId}): asks ${hosts(rpc, 'then')}${method}${rate}`,
-		`    ${scheduleInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
+		`    polls ${stepsInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 		`    ${booksInWords(network, watches.networks.get(name)?.index.size ?? 0)}`,
 		`    ${knownTokensInWords(network)}`,
 		...(proved === null ? [] : [`    contracts: ${proved}`]),
@@ -142,12 +142,6 @@ function watchInWords(watch: Watch, network: NetworkSettings | undefined): strin
 	const phrases = kinds.flatMap((kind) => recordOf(kind).chosen(watch, names) ?? [])
 	const start = fromBlock === null ? '' : `, from block ${fromBlock} on`
 	return `${name} on ${watch.network}: ${phrases.join(', ')}${start} → ${receivers.join(', ')}`
-}
-
-function scheduleInWords(schedule: string): string {
-	const words = stepsInWords(schedule)
-	if (words === null) return `polls at "${schedule}"`
-	return `polls ${words}${schedule.split(' ').length === 5 ? ' (five fields, minutes first)' : ''}`
 }
 
 function httpInWords(http: Config['http']): string {

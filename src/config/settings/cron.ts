@@ -1,5 +1,6 @@
 import { createTask, validate } from 'node-cron'
 import { quoted } from '../../base/text/quoted.js'
+import { writeDuration } from '../duration.js'
 
 const fields = [
 	{ name: 'seconds', most: 59 },
@@ -55,19 +56,9 @@ export function longestGapMs(schedule: string): number {
 	return Math.max(1_000, ...nextGapsMs(schedule, 6))
 }
 
-/** `every 12 seconds`, `every hour`; null when the gaps between ticks differ. */
-export function stepsInWords(schedule: string): string | null {
-	const isSteady = (count: number) => new Set(nextGapsMs(schedule, count)).size === 1
+/** `every 12s`; `at "0 0 3,15 * * *"` where the gaps between ticks differ. */
+export function stepsInWords(schedule: string): string {
 	// Steps restart each minute, hour, day or month, which shows within 60 ticks.
-	if (!isSteady(6) || !isSteady(60)) return null
-	const gap = longestGapMs(schedule)
-	const [unit, unitMs] = units.find(([, ms]) => gap % ms === 0) ?? (['second', 1_000] as const)
-	return gap === unitMs ? `every ${unit}` : `every ${gap / unitMs} ${unit}s`
+	const [gapMs, ...others] = new Set(nextGapsMs(schedule, 60))
+	return gapMs === undefined || others.length > 0 ? `at "${schedule}"` : `every ${writeDuration(gapMs)}`
 }
-
-const units = [
-	['day', 86_400_000],
-	['hour', 3_600_000],
-	['minute', 60_000],
-	['second', 1_000],
-] as const

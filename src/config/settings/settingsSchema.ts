@@ -52,7 +52,7 @@ function scheduleFault({ schedule, stall_after, ws }: PollTiming & { readonly ws
 	const gapMs = longestGapMs(schedule)
 	if (ws.length > 0 || stallMs == null || gapMs < stallMs) return null
 	return (
-		`polls ${stepsInWords(schedule) ?? `with gaps of ${writeDuration(gapMs)}`}, and after ` +
+		`polls ${stepsInWords(schedule)}, and after ` +
 		`${writeDuration(stallMs)} without a block (\`stall_after\`) that would be reported as a stall; ` +
 		'six fields begin with seconds, such as "*/12 * * * * *"'
 	)

@@ -5,12 +5,12 @@ import { readSmtpUrl } from '../../../src/config/values.js'
 
 describe('a schedule', () => {
 	test.each([
-		['*/12 * * * * *', 'every 12 seconds', 12_000],
-		['* * * * * *', 'every second', 1_000],
-		['0 * * * *', 'every hour', 3_600_000],
-		['* * * * *', 'every minute', 60_000],
-		['0 0 3 * * *', 'every day', 86_400_000],
-		['*/7 * * * * *', null, 7_000],
+		['*/12 * * * * *', 'every 12s', 12_000],
+		['* * * * * *', 'every 1s', 1_000],
+		['0 * * * *', 'every 1h', 3_600_000],
+		['* * * * *', 'every 1m', 60_000],
+		['0 0 3 * * *', 'every 1d', 86_400_000],
+		['*/7 * * * * *', 'at "*/7 * * * * *"', 7_000],
 	])('%s is %s in words', (schedule, words, gapMs) => {
 		expect(stepsInWords(readSchedule(schedule))).toBe(words)
 		expect(longestGapMs(schedule)).toBe(gapMs)

@@ -298,12 +298,12 @@ describe('networks', () => {
 		['ws: [ws://h, ws://h]', 'an entry of `ws` stands twice'],
 		[
 			'schedule: "0 * * * *"',
-			'`schedule` polls every hour, and after 10m without a block (`stall_after`) that would be reported as a stall; ' +
+			'`schedule` polls every 1h, and after 10m without a block (`stall_after`) that would be reported as a stall; ' +
 				'six fields begin with seconds, such as "*/12 * * * * *"',
 		],
 		[
 			'schedule: "0 * * * * *", stall_after: 1m',
-			'`schedule` polls every minute, and after 1m without a block (`stall_after`) ' +
+			'`schedule` polls every 1m, and after 1m without a block (`stall_after`) ' +
 				'that would be reported as a stall; six fields begin with seconds, such as "*/12 * * * * *"',
 		],
 	])('error: %s', async (options, message) => {
