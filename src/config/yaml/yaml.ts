@@ -66,7 +66,7 @@ export function parseYaml(text: string, file: string): YamlFile | { readonly pro
 		return { value, locate: (path, at = 'value') => place(offsetOf(document, path, at)) }
 	} catch (error) {
 		if (!(error instanceof ReferenceError)) throw error
-		return { problems: [problemAt(aliasFault(document))] }
+		return { problems: [problemAt({ offset: 0, message: 'the aliases (*name) of this file unfold into too much' })] }
 	}
 }
 
@@ -97,17 +97,25 @@ function pairsOf(map: YAMLMap): ReadonlyMap<string, YAMLMap['items'][number]> {
 	return found
 }
 
-/** Duplicate keys, or too many aliases. */
+/** Duplicate keys, aliases of nothing, or too many aliases. */
 function refusedIn(document: Document): readonly Slip[] {
 	const found: Slip[] = []
+	const anchors = new Set<string | undefined>()
 	let aliases = 0
 	visit(document, {
 		Alias(_, alias) {
-			if (++aliases <= mostAliases) return undefined
-			found.push({ offset: start(alias) ?? 0, message: `the file has more than ${mostAliases} aliases (*name)` })
+			const fault = (message: string) => found.push({ offset: start(alias) ?? 0, message })
+			if (document.errors.length === 0 && !anchors.has(alias.source))
+				fault('this repeats a part that nothing before it marks with &; a text that begins with * is quoted')
+			if (++aliases <= mostAliases && found.length < mostProblems) return undefined
+			if (aliases > mostAliases) fault(`the file has more than ${mostAliases} aliases (*name)`)
 			return visit.BREAK
 		},
+		Value(_, node) {
+			anchors.add(node.anchor)
+		},
 		Map(_, map) {
+			anchors.add(map.anchor)
 			const first = pairsOf(map)
 			for (const pair of map.items) {
 				if (found.length >= mostProblems) return visit.BREAK
@@ -146,18 +154,4 @@ function offsetOf(document: Document, path: readonly PropertyKey[], at: 'key' | 
 
 function start(node: unknown): number | undefined {
 	return (node as Node | null | undefined)?.range?.[0]
-}
-
-/** Where the alias stands that cannot be resolved, and why. */
-function aliasFault(document: Document): Slip {
-	let fault: Slip = { offset: 0, message: 'the aliases (*name) of this file unfold into too much' }
-	visit(document, {
-		Alias(_, alias) {
-			if (alias.resolve(document) !== undefined) return
-			const message = 'this repeats a part that nothing before it marks with &; a text that begins with * is quoted'
-			fault = { offset: start(alias) ?? 0, message }
-			return visit.BREAK
-		},
-	})
-	return fault
 }
