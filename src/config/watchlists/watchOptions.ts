@@ -59,28 +59,30 @@ export interface OptionFault {
 }
 
 /** Options that fit no alert together. `isFile`: they hold for a whole watchlist, whose watches may set others. */
-export function faultsOf(options: Options, coin: Coin | null, isFile: boolean): readonly OptionFault[] {
-	const calls = isFile ? null : callFault(options)
-	const thresholds = thresholdFault(options, coin)
-	return [
-		...(calls === null ? [] : [{ keys: ['failed_calls', 'calls', 'kinds'], message: calls }]),
-		...(thresholds === null ? [] : [{ keys: ['balance_below', 'balance_above', 'kinds'], message: thresholds }]),
-	]
-}
-
-function callFault({ calls, kinds }: Options): string | null {
-	if (calls === undefined) return null
-	if (calls.functions.size === 0) return '`failed_calls` does nothing without `calls`, which names the functions'
-	return kinds.includes('call') ? null : '`kinds` leaves out call, so `calls` would send no alert'
-}
-
-function thresholdFault({ thresholds, kinds }: Options, coin: Coin | null): string | null {
-	if (thresholds === undefined) return null
-	const { belowWei, aboveWei } = thresholds
-	if (belowWei !== null && aboveWei !== null && belowWei > aboveWei)
-		return '`balance_below` is more than `balance_above`: no balance would be right'
-	if (!kinds.includes('balance')) return '`kinds` leaves out balance, so the thresholds would send no alert'
-	if (coin?.keepsBooks === false)
-		return 'this network keeps no books (`proof: off` or `private`), so that its balances are not known'
-	return null
+export function faultsOf(
+	{ calls, kinds, thresholds }: Options,
+	coin: Coin | null,
+	isFile: boolean,
+): readonly OptionFault[] {
+	const faults: OptionFault[] = []
+	if (calls !== undefined && !isFile) {
+		const keys = ['failed_calls', 'calls', 'kinds']
+		if (calls.functions.size === 0)
+			faults.push({ keys, message: '`failed_calls` does nothing without `calls`, which names the functions' })
+		else if (!kinds.includes('call'))
+			faults.push({ keys, message: '`kinds` leaves out call, so `calls` would send no alert' })
+	}
+	if (thresholds !== undefined) {
+		const keys = ['balance_below', 'balance_above', 'kinds']
+		const { belowWei, aboveWei } = thresholds
+		if (belowWei !== null && aboveWei !== null && belowWei > aboveWei)
+			faults.push({ keys, message: '`balance_below` is more than `balance_above`: no balance would be right' })
+		if (!kinds.includes('balance'))
+			faults.push({ keys, message: '`kinds` leaves out balance, so the thresholds would send no alert' })
+		if (coin?.keepsBooks === false) {
+			const message = 'this network keeps no books (`proof: off` or `private`), so that its balances are not known'
+			faults.push({ keys, message })
+		}
+	}
+	return faults
 }
