@@ -15,20 +15,13 @@ import { databaseSecrets } from './settings/secrets.js'
 import { readSettings, type Settings } from './settings/settings.js'
 import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
-import type { Content } from './watchlists/revision.js'
-import { readWatchlists } from './watchlists/watchlists.js'
+import { readWatchlists, type Watchlists } from './watchlists/watchlists.js'
 import { inOrder } from './yaml/sourceFile.js'
 
 /** The whole configuration: checked, complete and frozen. */
-export interface Config extends Settings {
-	readonly watches: WatchSet
+export interface Config extends Settings, Omit<Watchlists, 'files'> {
 	/** Absolute paths of the watchlists, sorted as they are read. */
 	readonly watchlistFiles: readonly string[]
-	/** Absolute paths of the address files that the watchlists name, in order. */
-	readonly addressFiles: readonly string[]
-	readonly contents: readonly Content[]
-	/** Hash of the contents of these files. */
-	readonly revision: string
 	/** Settings that are valid, but probably a mistake. */
 	readonly warnings: readonly Problem[]
 	/** The problems of the watchlists, when the last good watchlists are used instead of them. */

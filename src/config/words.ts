@@ -131,7 +131,7 @@ export function suggestion(word: string, known: readonly string[]): string {
 	// Longer texts are no words, and comparing them would be slow.
 	if (word.length > 64) return ''
 	let best: string | undefined
-	let least = Math.max(1, Math.floor(word.length / 3)) + 1
+	let least = Math.ceil(word.length / 3) + 1
 	for (const candidate of known) {
 		const far = distance(word.toLowerCase(), candidate.toLowerCase())
 		if (far < least) [best, least] = [candidate, far]
@@ -155,22 +155,18 @@ function formOf(value: unknown): string {
 	return Array.isArray(value) ? 'a list' : typeof value === 'object' ? 'keys with values' : 'one text'
 }
 
-/** Edit distance in which swapping two neighbouring characters counts as one edit. */
+/** The least number of characters to insert, remove or replace. */
 function distance(a: string, b: string): number {
-	let before: number[] = []
-	let last = Array.from({ length: b.length + 1 }, (_, index) => index)
+	let before = Array.from({ length: b.length + 1 }, (_, index) => index)
 	for (let i = 1; i <= a.length; i++) {
 		const row = [i]
 		for (let j = 1; j <= b.length; j++) {
-			const same = a[i - 1] === b[j - 1]
-			let cost = Math.min((last[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, (last[j - 1] ?? 0) + (same ? 0 : 1))
-			if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1])
-				cost = Math.min(cost, (before[j - 2] ?? 0) + 1)
-			row.push(cost)
+			const replaced = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
+			row.push(Math.min((row[j - 1] ?? 0) + 1, (before[j] ?? 0) + 1, replaced))
 		}
-		;[before, last] = [last, row]
+		before = row
 	}
-	return last[b.length] ?? 0
+	return before[b.length] ?? 0
 }
 
 export function unknownName(what: 'network' | 'receiver', name: string, known: readonly string[]): string {

@@ -38,7 +38,7 @@ export async function watchFiles(options: WatchFilesOptions): Promise<void> {
 	let before: string | null = null
 	/** The contents that were read last, and the stamp that they had. */
 	let [settled, present]: [string | null, string] = [null, revision()]
-	/** The change that the caller was told last. */
+	/** The last change that was reported. */
 	let called = ''
 	for (;;) {
 		await sleep(before === settled ? intervalMs : settleMs, signal)
