@@ -22,7 +22,6 @@ export function createObserver({ metrics, vitals }: Observers) {
 	const endpoints = new Map<string, string>()
 	/** By receiver. */
 	const answers = new Map<string, LastAnswer>()
-	/** At the end of each audit, with what it announced. */
 	function audited(network: string, { alerts, retracted, disagreements }: Announced): void {
 		for (const [kind, count] of Object.entries(alerts)) metrics.alerts.inc({ network, kind }, count)
 		metrics.unexplained.inc({ network }, alerts.unexplained ?? 0)
@@ -33,7 +32,6 @@ export function createObserver({ metrics, vitals }: Observers) {
 		endpoints,
 		answers,
 		audited,
-		/** After each successful poll. */
 		reported(network: string, report: PollReport): void {
 			const { head, target, checkpoint } = report
 			metrics.polls.inc({ network, result: 'done' })
@@ -44,7 +42,6 @@ export function createObserver({ metrics, vitals }: Observers) {
 			vitals().reported(network, report)
 		},
 		scanned: (network: string, checkpoint: bigint): void => vitals().scanned(network, checkpoint),
-		/** When a poll or an audit failed, or a tick was skipped. */
 		ended: (network: string, result: 'failed' | 'skipped'): void => metrics.polls.inc({ network, result }),
 		/** One HTTP request to an endpoint. */
 		requested(network: string, request: RpcRequest): void {

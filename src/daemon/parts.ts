@@ -139,7 +139,7 @@ function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
 		...{ clock, steady, log, walkWait },
 		tokensWanted: () => tokensWanted(watches(), network),
 		onRequest(request) {
-			poller.noteActivity(request)
+			poller.noteActivity()
 			observer?.requested(name, request)
 		},
 		onLogProofs: (proofs) => observer?.provedLogs(name, proofs),
@@ -167,10 +167,7 @@ function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
 		},
 		steady,
 		quietAfterMs: 2 * intervalMs,
-		onReport: (report) => observer?.reported(name, report),
-		onAudit: (report) => observer?.audited(name, report),
-		onFailure: () => observer?.ended(name, 'failed'),
-		onSkip: () => observer?.ended(name, 'skipped'),
+		observer,
 		waitReason: () => tooManyWaiting(name, store, receivers()),
 	})
 	return poller

@@ -142,8 +142,7 @@ function judge(
 	if (!each.ok || status === undefined) return { status: 'stalled', line }
 	if (failure !== null && lasting.has(status.lastResult)) return ill(`${network} is not scanned: ${failure}`)
 	if (isQuiet) {
-		const who = status.unanswered ?? 'its endpoints give no answer, or only rate limits (429)'
-		const why = failure ?? `no poll has ended: ${who}. To do: ${reach}`
+		const why = failure ?? `no poll has ended: no answer, or only rate limits (429). To do: ${reach}`
 		return ill(`${network} is degraded: no poll has succeeded since ${since}: ${why}`, 'degraded')
 	}
 	const isBack = status.isBackTwice || (backSinceMs !== null && steadyMs - backSinceMs > minuteMs)

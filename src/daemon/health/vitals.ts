@@ -143,9 +143,9 @@ function vitalsOf(progress: Progress, isSilent: boolean, nowMs: number): Network
 
 function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
 	const since = `no block of ${settings.name} was scanned since ${iso(movedAtMs)}`
-	const { failure, lastDoneAtMs, unanswered } = poller.status()
+	const { failure, lastDoneAtMs } = poller.status()
 	const asked = settings.rpc.map((url) => new URL(url).host).join(' or ')
-	const who = unanswered ?? `no answer of ${asked}, or only rate limits (429)`
+	const who = `no answer of ${asked}, or only rate limits (429)`
 	if (failure !== null) return `${since}: ${failure}`
 	if (head === null || checkpoint === null) return `${since}: no poll has ended yet: ${who}. To do: ${reach}`
 	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {

@@ -2,7 +2,6 @@
 
 import { DeadlinePassed } from '../../base/waits/deadline.js'
 import { atMost } from '../../base/waits/wait.js'
-import type { RpcRequest } from '../../chain/rpc/rpc.js'
 import { RpcError, StateError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { WatchIndex } from '../../model/watch.js'
@@ -11,7 +10,6 @@ import { type PollReport, poll, type Unread } from '../../scan/poll.js'
 import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
 import { freshStatus, type PollerStatus, type TickResult } from './pollerStatus.js'
 import { behindInWords, newsOf, withRemedy } from './remedy.js'
-import { createUnanswered } from './unanswered.js'
 
 /** Polls one network; at most one poll runs at a time, and at most one audit beside it. */
 export interface NetworkPoller {
@@ -35,8 +33,8 @@ export interface NetworkPoller {
 	/** Takes effect at the next poll. A running poll is followed by another one. */
 	setWatches(watches: WatchIndex): void
 	status(): PollerStatus
-	/** Notes that a request ended, or, without an argument, that a part of an answer arrived: the poll is alive. */
-	noteActivity(request?: Pick<RpcRequest, 'endpoint' | 'result'>): void
+	/** Notes that a request ended, or that a part of an answer arrived: the poll is alive. */
+	noteActivity(): void
 	/** False when a poll runs and had no activity for this long. */
 	isAlive(withinMs: number): boolean
 }
@@ -48,14 +46,19 @@ export interface NetworkPollerOptions {
 	readonly steady?: Clock
 	/** Default: 0; health waits a minute at least. */
 	readonly quietAfterMs?: number
-	readonly onReport?: (report: PollReport) => void
-	/** Called at the end of each audit, with what it announced. */
-	readonly onAudit?: (report: AuditReport) => void
-	/** Called when a poll or an audit failed. */
-	readonly onFailure?: () => void
-	readonly onSkip?: () => void
+	readonly observer?: PollObserver | undefined
 	/** Why polling must wait, in words; null when it need not. Called before each poll. */
 	readonly waitReason?: () => Promise<string | null>
+}
+
+/** Is told of each event, with the name of the network. */
+export interface PollObserver {
+	/** After each poll that reached its head. */
+	reported(network: string, report: PollReport): void
+	/** At the end of each audit, with what it announced. */
+	audited(network: string, report: AuditReport): void
+	/** When a poll or an audit failed, or a tick was skipped. */
+	ended(network: string, result: 'failed' | 'skipped'): void
 }
 
 /** Shortest time between log lines for a network without news, which show that polling works. */
@@ -66,16 +69,12 @@ export function createNetworkPoller({
 	ports,
 	steady = ports.clock,
 	quietAfterMs = 0,
-	onReport,
-	onAudit,
-	onFailure,
-	onSkip,
+	observer,
 	waitReason,
 }: NetworkPollerOptions): NetworkPoller {
 	const { log, clock } = ports
 	const { follower } = ports.audit
 	const { name } = config.network
-	const unanswered = createUnanswered()
 	const failures = new Map<Part, Failure>()
 	let current = config
 	let lastActivityAtMs = steady()
@@ -83,12 +82,11 @@ export function createNetworkPoller({
 	let running: Promise<TickResult> | null = null
 	/** Whether a nudge came since the last poll began. */
 	let nudged = false
-	let saidSkipAtMs = Number.NEGATIVE_INFINITY
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
 	let lastPoll: TickResult | null = null
 	let status: PollerStatus = { ...freshStatus, wellAtMs: steady() }
 	follower.onEnd((report) => {
-		onAudit?.(report)
+		observer?.audited(name, report)
 		if (report.result === 'done') works('auditing')
 		else if (report.result !== 'halted') fails('auditing', report.error)
 	})
@@ -110,7 +108,7 @@ export function createNetworkPoller({
 		if (failures.get(part)?.news !== failure.news) log.error({ err: error }, said)
 		failures.set(part, failure)
 		update({})
-		onFailure?.()
+		observer?.ended(name, 'failed')
 		return failure.result
 	}
 
@@ -128,7 +126,7 @@ export function createNetworkPoller({
 			try {
 				if (await mustWait()) return 'backlog'
 				const report = await poll(used, ports, signal)
-				onReport?.(report)
+				observer?.reported(name, report)
 				noteHead(report)
 				const [failed] = report.unread
 				if (failed !== undefined) throw fellShort(report, failed)
@@ -142,9 +140,7 @@ export function createNetworkPoller({
 
 	/** The error of a poll that passed its deadline: the endpoints were too slow. */
 	function stopped({ afterMs }: DeadlinePassed): RpcError {
-		const whose = unanswered.words()
-		const why = whose === null ? '' : ` (${whose})`
-		const words = `${name}: the poll was stopped after ${afterMs / 1_000} s without an answer${why}`
+		const words = `${name}: the poll was stopped after ${afterMs / 1_000} s without an answer`
 		return new RpcError(words, { kind: 'timeout', endpoint: '' })
 	}
 
@@ -195,15 +191,6 @@ export function createNetworkPoller({
 		update({ lastReport: report, lastDoneAtMs: clock(), wellAtMs: steady(), unread })
 	}
 
-	function skip(): void {
-		update({ skipped: status.skipped + 1 })
-		onSkip?.()
-		// With a schedule of seconds and an endpoint that hangs, there may be thousands of skips.
-		if (steady() - saidSkipAtMs < SAYS_EVERY_MS) return
-		log.info({ skipped: status.skipped }, 'a poll is still running at its next tick, which is skipped')
-		saidSkipAtMs = steady()
-	}
-
 	function begin(signal: AbortSignal): Promise<TickResult> {
 		running = pollToTarget(signal)
 			.then((result) => {
@@ -223,7 +210,7 @@ export function createNetworkPoller({
 		quietAfterMs,
 		tick(signal) {
 			if (running === null) return begin(signal)
-			skip()
+			observer?.ended(name, 'skipped')
 			return running
 		},
 		nudge(signal) {
@@ -243,9 +230,8 @@ export function createNetworkPoller({
 			current = { ...current, watches }
 		},
 		status: () => status,
-		noteActivity(request) {
+		noteActivity() {
 			lastActivityAtMs = steady()
-			if (request && unanswered.ended(request)) update({ unanswered: unanswered.words() })
 		},
 		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
 	}

@@ -7,8 +7,6 @@ export interface PollerStatus {
 	readonly lastDoneAtMs: number | null
 	/** Why polls fail now; null while they succeed. */
 	readonly failure: string | null
-	/** Number of ticks that found a poll running. */
-	readonly skipped: number
 	/** Result of the last poll; null before the first. */
 	readonly lastResult: TickResult | null
 	/** Since when the head is below a scanned block, by the steady clock; null if it is not. */
@@ -21,8 +19,6 @@ export interface PollerStatus {
 	readonly wellAtMs: number | null
 	/** The second look and the backfill that are stuck, and since when by the steady clock. */
 	readonly unread: readonly (Unread & { readonly sinceMs: number })[]
-	/** The endpoints that give no answer, in words; null if none is known. */
-	readonly unanswered?: string | null
 }
 
 /**
@@ -39,7 +35,6 @@ export const freshStatus: PollerStatus = {
 	lastReport: null,
 	lastDoneAtMs: null,
 	failure: null,
-	skipped: 0,
 	lastResult: null,
 	backSinceMs: null,
 	isBackTwice: false,
