@@ -20,7 +20,7 @@ import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
-import { createHealth, unknownHeads } from './health/health.js'
+import { createHealth } from './health/health.js'
 import { createNotices } from './health/notices.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
@@ -82,7 +82,7 @@ async function runUntil(
 		networks: networks.map(({ name }) => name),
 		receivers: receivers.map(({ name }) => name),
 		summary: async () => (await opened?.store.summary()) ?? noSummary,
-		unknown: async () => unknownHeads(await judge?.()),
+		health: async () => (await judge?.()) ?? null,
 	})
 	const front = createFront({ ...options, metrics })
 	const startedAtMs = Date.now()

@@ -45,12 +45,11 @@ export function createObserver({ metrics, vitals }: Observers) {
 		ended: (network: string, result: 'failed' | 'skipped'): void => metrics.polls.inc({ network, result }),
 		/** One HTTP request to an endpoint. */
 		requested(network: string, request: RpcRequest): void {
-			if (request.result === 'ok') endpoints.set(network, request.endpoint)
-			const { bounded } = metrics
-			const of = { network, endpoint: bounded('endpoint', request.endpoint) }
-			const method = bounded('method', request.method)
-			metrics.requests.inc({ ...of, method, result: bounded('result', request.result) })
-			for (const call of request.calls) metrics.calls.inc({ ...of, method: bounded('method', call) })
+			const { endpoint, method, result } = request
+			if (result === 'ok') endpoints.set(network, endpoint)
+			const of = { network, endpoint }
+			metrics.requests.inc({ ...of, method, result })
+			for (const call of request.calls) metrics.calls.inc({ ...of, method: call })
 			metrics.durations.observe({ ...of, method }, request.durationMs / 1000)
 			metrics.inFlightLimit.set(of, request.inFlightLimit)
 			if (request.rateLimit === null) metrics.rateLimit.remove(of)

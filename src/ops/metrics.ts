@@ -1,16 +1,21 @@
-/** Metrics of what happened. Names and labels are public interface; every label has a bounded number of values. */
+/**
+ * Metrics of what happened. Names and labels are public interface. The values of each label come from the configuration
+ * or from this program, so that their number is bounded.
+ */
 
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import { isAccepted } from '../core/gaps.js'
+import { isLagUnknown } from '../core/networkLine.js'
 import { allKinds } from '../kinds/all.js'
 import type { StateSummary } from '../model/state.js'
+import type { Health } from '../model/trouble.js'
 
 export interface MetricsOptions {
 	readonly version: string
 	/** Source of the pending, held, parked and dead deliveries, and of the checkpoints before the first poll. */
 	readonly summary: () => Promise<StateSummary>
-	/** The networks of which the head, or how far it is, is not known now. Default: none. */
-	readonly unknown?: () => Promise<{ readonly heads: readonly string[]; readonly lags: readonly string[] }>
+	/** Says of which networks the head, or how far it is, is not known now; null (default): of none. */
+	readonly health?: () => Promise<Health | null>
 	/** The configured names; their counters start at 0. Default: none. */
 	readonly networks?: readonly string[]
 	readonly receivers?: readonly string[]
@@ -21,7 +26,7 @@ export interface MetricsOptions {
 export type Metrics = ReturnType<typeof createMetrics>
 
 export function createMetrics({ process: own = true, networks = [], receivers = [], ...options }: MetricsOptions) {
-	const { version, summary, unknown } = options
+	const { version, summary, health } = options
 	const registry = new Registry()
 	if (own) collectDefaultMetrics({ register: registry })
 	const all = { ...metersOfState(registry), ...metersOfEvents(registry) }
@@ -39,13 +44,13 @@ export function createMetrics({ process: own = true, networks = [], receivers = 
 		for (const result of ['delivered', 'retry', 'parked', 'dead']) all.deliveries.inc({ receiver, result }, 0)
 	return {
 		...all,
-		bounded: createBounds(),
 		/** All metrics in Prometheus' text format, version 0.0.4. Values from the state are read during the call. */
 		async text() {
 			takeState(await summary(), all, receivers)
-			const { heads = [], lags = [] } = (await unknown?.()) ?? {}
-			for (const network of heads) all.head.remove({ network })
-			for (const network of lags) all.lag.remove({ network })
+			for (const one of (await health?.())?.networks ?? []) {
+				if (one.headUnknownSince !== undefined) all.head.remove({ network: one.network })
+				if (isLagUnknown(one)) all.lag.remove({ network: one.network })
+			}
 			return registry.metrics()
 		},
 		contentType: registry.contentType,
@@ -159,17 +164,4 @@ const endpointMethod = ['network', 'endpoint', 'method'] as const
 function gauges(registry: Registry) {
 	return <L extends string>(name: string, labelNames: readonly L[], help: string) =>
 		new Gauge({ name: `tracewatch_${name}`, help, labelNames, registers: [registry] })
-}
-
-/** Limits the values of a label: a value that is not a plain word, or is beyond the first 64, counts as `other`. */
-function createBounds() {
-	const seen = new Map<string, Set<string>>()
-	return (label: string, value: string): string => {
-		const values = seen.get(label) ?? new Set()
-		seen.set(label, values)
-		if (values.has(value)) return value
-		if (values.size >= 64 || !/^[\w.:[\]-]{1,100}$/.test(value)) return 'other'
-		values.add(value)
-		return value
-	}
 }

@@ -73,19 +73,6 @@ test('default: requests and deliveries', async () => {
 	expect(found.get('tracewatch_deliveries_total{receiver="hook",result="retry"}')).toBe(2)
 })
 
-test.each([
-	['https://user:k3y@node.example.org/k3y/evm?k3y=1#k3y', 'other'],
-	['node.example.org:8545/k3y', 'other'],
-	['[::1]:8545', '[::1]:8545'],
-	['k3y in a sentence', 'other'],
-])('behavior: the endpoint %s is labelled %s', async (endpoint, label) => {
-	const { metrics, events } = observed()
-	events.requested('ethereum', { endpoint, method: 'eth_chainId', result: 'ok', durationMs: 1, ...limits })
-	const text = await metrics.text()
-	expect(text).toContain(`endpoint="${label}"`)
-	expect(text).not.toContain('k3y')
-})
-
 test('default: the limits of an endpoint are shown as last seen; a limit that is forgotten goes', async () => {
 	const { metrics, events } = observed()
 	const request = { endpoint: 'a', method: 'eth_chainId', calls: [], result: 'rate', durationMs: 1 }
@@ -96,13 +83,4 @@ test('default: the limits of an endpoint are shown as last seen; a limit that is
 	events.requested('ethereum', { ...request, inFlightLimit: 3, rateLimit: null })
 	expect((await samplesOf(metrics)).get(`tracewatch_rpc_in_flight_limit${labels}`)).toBe(3)
 	expect((await samplesOf(metrics)).has(`tracewatch_rpc_rate_limit${labels}`)).toBe(false)
-})
-
-test('behavior: no label grows without end', async () => {
-	const { metrics, events } = observed()
-	const request = { ...limits, endpoint: 'a', calls: [], result: 'ok', durationMs: 1 }
-	for (let n = 0; n < 1000; n += 1) events.requested('ethereum', { ...request, method: `m${n}` })
-	const text = await metrics.text()
-	expect(text.match(/^tracewatch_rpc_requests_total\{/gm)).toHaveLength(65)
-	expect(text).toContain('method="other",result="ok"} 936')
 })

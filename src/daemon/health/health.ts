@@ -7,7 +7,6 @@ import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
-import { isLagUnknown } from '../../core/networkLine.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
@@ -79,16 +78,6 @@ export function createHealth({
 		const failing = pollers.flatMap((poller) => (poller.status().failure == null ? [] : [poller.name]))
 		const looks = stuck.length > 0 && { stuck }
 		return { ok: status === 'ok', status, reason, reasons: all, networks, failing, ...looks }
-	}
-}
-
-/** The networks of which the head is not known now, and those of which the lag is not. */
-export function unknownHeads(health: Pick<Health, 'networks'> | undefined) {
-	const namesOf = (isUnknown: (one: NetworkHealth) => boolean) =>
-		(health?.networks ?? []).filter(isUnknown).map(({ network }) => network)
-	return {
-		heads: namesOf(({ headUnknownSince }) => headUnknownSince !== undefined),
-		lags: namesOf(isLagUnknown),
 	}
 }
 

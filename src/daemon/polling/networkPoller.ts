@@ -51,7 +51,7 @@ export interface NetworkPollerOptions {
 	readonly waitReason?: () => Promise<string | null>
 }
 
-/** Is told of each event, with the name of the network. */
+/** Receives each event, with the name of the network. */
 export interface PollObserver {
 	/** After each poll that reached its head. */
 	reported(network: string, report: PollReport): void
