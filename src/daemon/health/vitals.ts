@@ -39,14 +39,10 @@ interface Progress {
 	readonly poller: NetworkPoller
 	checkpoint: bigint | null
 	head: bigint | null
-	/** When the checkpoint last moved, or watching began. */
+	/** When the checkpoint last moved, or watching began; where an earlier run announced a stall, its beginning. */
 	movedAtMs: number
 	/** The same by the steady clock. */
 	movedAtSteadyMs: number
-	/** Null while the network does not stall. */
-	stalledSinceMs: number | null
-	/** An earlier run announced the stall, and nothing has moved since. */
-	isCarried: boolean
 }
 
 export function createVitals(options: VitalsOptions): Vitals {
@@ -56,31 +52,25 @@ export function createVitals(options: VitalsOptions): Vitals {
 		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
 		const stall = notices.open('stalled').find(({ network }) => network === settings.name)
 		return {
-			...{ settings, poller, head: null, isCarried: stall !== undefined },
+			...{ settings, poller, head: null },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
 			movedAtMs: stall?.sinceMs ?? clock(),
-			movedAtSteadyMs: steady(),
-			stalledSinceMs: stall?.sinceMs ?? null,
+			movedAtSteadyMs: stall === undefined ? steady() : Number.NEGATIVE_INFINITY,
 		}
 	})
 	const progressOf = (network: string) => networks.find(({ settings }) => settings.name === network)
-	const isSilent = ({ settings, movedAtSteadyMs }: Progress) =>
-		settings.stallAfterMs !== null && steady() - movedAtSteadyMs > settings.stallAfterMs
+	const isStalled = ({ settings, movedAtSteadyMs }: Progress) =>
+		steady() - movedAtSteadyMs > (settings.stallAfterMs ?? Number.MAX_VALUE)
 
 	function check(): Promise<void> {
-		for (const progress of networks) {
-			const isStalled = isSilent(progress) || progress.isCarried
-			progress.stalledSinceMs = isStalled ? (progress.stalledSinceMs ?? progress.movedAtMs) : null
-			onChange?.(progress.settings.name, isStalled)
-		}
-		return notices.reconcile('stalled', networks.flatMap(stallOf), wordsOf)
+		for (const progress of networks) onChange?.(progress.settings.name, isStalled(progress))
+		return notices.reconcile('stalled', networks.filter(isStalled).map(stallOf), wordsOf)
 	}
 
-	function stallOf({ settings: { name: network, chainId }, checkpoint, stalledSinceMs }: Progress): NetworkTrouble[] {
-		if (stalledSinceMs === null) return []
+	function stallOf({ settings: { name: network, chainId }, checkpoint, movedAtMs: sinceMs }: Progress): NetworkTrouble {
 		const at = checkpoint === null ? null : String(checkpoint)
-		const of = { network, chainId, sinceMs: stalledSinceMs, receivers: receiversOf(network) }
-		return [{ kind: 'stalled', ...of, checkpoint: at, announced: false }]
+		const of = { network, chainId, sinceMs, receivers: receiversOf(network) }
+		return { kind: 'stalled', ...of, checkpoint: at, announced: false }
 	}
 
 	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean): Words {
@@ -100,7 +90,6 @@ export function createVitals(options: VitalsOptions): Vitals {
 	function moved(progress: Progress): void {
 		progress.movedAtMs = clock()
 		progress.movedAtSteadyMs = steady()
-		progress.isCarried = false
 	}
 
 	// At once: announces what a kill prevented, and ends the stalls of networks no longer configured.
@@ -122,22 +111,19 @@ export function createVitals(options: VitalsOptions): Vitals {
 			moved(progress)
 			progress.checkpoint = checkpoint
 		},
-		networks: () => networks.map((progress) => vitalsOf(progress, isSilent(progress), clock())),
+		networks: () => networks.map((progress) => vitalsOf(progress, !isStalled(progress), clock())),
 	}
 }
 
-function vitalsOf(progress: Progress, isSilent: boolean, nowMs: number): NetworkHealth {
-	const { settings, poller, checkpoint, head, stalledSinceMs, movedAtMs, isCarried } = progress
-	const { lastDoneAtMs } = poller.status()
-	// Health is good from the first new block on; the notice of recovery follows at the next check.
-	const ok = stalledSinceMs === null || (movedAtMs > stalledSinceMs && !isSilent && !isCarried)
+function vitalsOf(progress: Progress, ok: boolean, nowMs: number): NetworkHealth {
+	const { settings, poller, checkpoint, head } = progress
 	return {
 		network: settings.name,
 		ok,
 		reason: ok ? null : stallReason(progress, nowMs),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
 		head: head === null ? null : Number(head),
-		lastPollAt: iso(lastDoneAtMs),
+		lastPollAt: iso(poller.status().lastDoneAtMs),
 	}
 }
 
