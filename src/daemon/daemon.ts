@@ -10,7 +10,6 @@ import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
-import type { StateSummary } from '../model/state.js'
 import type { Health } from '../model/trouble.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
@@ -20,7 +19,7 @@ import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
-import { createHealth } from './health/health.js'
+import { createHealth, NO_SUMMARY } from './health/health.js'
 import { createNotices } from './health/notices.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
@@ -81,7 +80,7 @@ async function runUntil(
 		version,
 		networks: networks.map(({ name }) => name),
 		receivers: receivers.map(({ name }) => name),
-		summary: async () => (await opened?.store.summary()) ?? noSummary,
+		summary: async () => (await opened?.store.summary()) ?? NO_SUMMARY,
 		health: async () => (await judge?.()) ?? null,
 	})
 	const front = createFront({ ...options, metrics })
@@ -159,8 +158,6 @@ async function runUntil(
 		await closers.close()
 	}
 }
-
-const noSummary: StateSummary = { networks: new Map(), receivers: new Map() }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */
 async function pollUntilAborted(

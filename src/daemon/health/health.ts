@@ -50,38 +50,32 @@ export function createHealth({
 		const networks = judged.map(({ line }) => line)
 		const reasonsOf = (wanted: Judged['status']) =>
 			judged.flatMap(({ line, status }) => (status === wanted && line.reason !== null ? [line.reason] : []))
-		const reasons = reasonsOf('stalled')
-		let stuck: readonly StuckLook[] = []
-		const troubles: Record<Exclude<HealthStatus, 'ok' | 'standing by'>, readonly string[]> = {
-			stalled: reasons,
-			degraded: reasonsOf('degraded'),
-			...(await summary().then(
-				(found) => {
-					stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
-					return {
-						gap: [
-							...gapsIn(found, networks),
-							...stuck.map(({ reason }) => reason),
-							...pollers.flatMap(unreadContracts),
-						],
-						undelivered: [...refusalsInWords(found, config.receivers), ...failingReceivers(found, openTroubles())],
-					}
-				},
-				(error: unknown) => ({ stalled: [...reasons, ...unread(error, reasons)], gap: [], undelivered: [] }),
-			)),
-			refused: isRefused() ? [wrongEdit] : [],
-		}
-		const all = [...new Set([...Object.values(troubles).flat(), ...(isConfigChanged() ? [CONFIG_CHANGED] : [])])]
-		const mostSevere = bySeverity.find((each) => troubles[each].length > 0)
-		const reason = all.length === 0 ? null : all.join('; ')
-		const status = mostSevere ?? 'ok'
+		const stalled = reasonsOf('stalled')
+		let away: readonly string[] = []
+		const found = await summary().catch((error: unknown) => {
+			away = unread(error, stalled)
+			return NO_SUMMARY
+		})
+		const stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
+		/** Most severe first. */
+		const troubles: readonly (readonly [HealthStatus, readonly string[]])[] = [
+			['stalled', [...stalled, ...away]],
+			['degraded', reasonsOf('degraded')],
+			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
+			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, openTroubles())]],
+			['refused', isRefused() ? [wrongEdit] : []],
+			['ok', isConfigChanged() ? [CONFIG_CHANGED] : []],
+		]
+		const reasons = [...new Set(troubles.flatMap(([, each]) => each))]
+		const status = troubles.find(([, each]) => each.length > 0)?.[0] ?? 'ok'
 		const failing = pollers.flatMap((poller) => (poller.status().failure == null ? [] : [poller.name]))
-		const looks = stuck.length > 0 && { stuck }
-		return { ok: status === 'ok', status, reason, reasons: all, networks, failing, ...looks }
+		const reason = reasons.length === 0 ? null : reasons.join('; ')
+		return { ok: status === 'ok', status, reason, reasons, networks, failing, ...(stuck.length > 0 && { stuck }) }
 	}
 }
 
-const bySeverity = ['stalled', 'degraded', 'gap', 'undelivered', 'refused'] as const
+/** Of a state that is not open, or cannot be read. */
+export const NO_SUMMARY: StateSummary = { networks: new Map(), receivers: new Map() }
 
 /** No fault: what is in effect goes on. */
 export const CONFIG_CHANGED = 'configuration changed on disk: run `tracewatch check`, then restart'
