@@ -1,6 +1,6 @@
 // The process around the command line: console, signals, exit code. Besides `cli.ts`, the only file that uses them.
 
-import { startSmall } from './base/heapTuning.js'
+import { keepYoungSmall } from './base/heapTuning.js'
 import { exitCodes } from './commands/command.js'
 import { describeError, runCommandLine } from './commands/commandLine.js'
 import { createScrubber } from './ops/scrub.js'
@@ -30,7 +30,7 @@ for (const stream of [process.stdout, process.stderr]) {
 	})
 }
 
-startSmall()
+keepYoungSmall()
 const io = {
 	out: terminal.out,
 	err: terminal.err,

@@ -5,14 +5,9 @@
 
 import { setFlagsFromString } from 'node:v8'
 
-/** Must be called before other modules are loaded. */
-export function startSmall(): void {
-	keepYoungSmall()
-}
-
 /**
  * Keeps V8's space for new objects at its initial size. By default V8 doubles it, up to 48 MB, while many allocated
- * objects survive, as during a start.
+ * objects survive, as during a start. At the start it must be called before other modules are loaded.
  */
 export function keepYoungSmall(): void {
 	setFlagsFromString('--semi-space-growth-factor=1')

@@ -4,14 +4,6 @@ import type { Store } from '../model/ports.js'
 import type { NetworkTrouble } from '../model/trouble.js'
 import type { Notices } from './health/notices.js'
 
-/** Notifies receivers that edited watchlists are wrong, and that they are right again, once each. Never rejects. */
-export interface Refusals {
-	/** Sends the notice, unless one was sent since the watchlists were last right, also by an earlier run. */
-	refused(words: string): Promise<void>
-	/** Notifies the receivers of the notice that the watchlists are right again; sends nothing if there was none. */
-	accepted(watches: number): Promise<void>
-}
-
 export interface RefusalOptions {
 	readonly config: Pick<Config, 'networks'>
 	/** Names of the receivers of a network's watches. */
@@ -24,7 +16,11 @@ const WRONG = 'the watchlists as edited are wrong and change nothing; the last g
 const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
 
-export function createRefusals({ config, receiversOf, store, notices }: RefusalOptions): Refusals {
+/**
+ * Notifies receivers that edited watchlists are wrong, and that they are right again, once each, also where an earlier
+ * run sent the first notice. Never rejects.
+ */
+export function createRefusals({ config, receiversOf, store, notices }: RefusalOptions) {
 	async function reconcile(isRefused: boolean, reason: string): Promise<void> {
 		// A state that cannot be read keeps no one from hearing of it.
 		const { networks } = (await store.summary().catch(() => null)) ?? { networks: null }
@@ -49,8 +45,8 @@ export function createRefusals({ config, receiversOf, store, notices }: RefusalO
 	}
 
 	return {
-		refused: (words) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
-		accepted(watches) {
+		refused: (words: string) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
+		accepted(watches: number) {
 			const many = `${counted(watches, 'address is', 'addresses are')} watched`
 			return reconcile(false, `the watchlists are right again and in effect: ${many}`)
 		},

@@ -1,6 +1,7 @@
 /** The data of the pages. The daemon provides it; it is read at the time of each request. */
 
 import type { Message } from '../model/alert.js'
+import type { Book } from '../model/books.js'
 import type { Contract } from '../model/contract.js'
 import type { Delivery, Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
@@ -34,15 +35,6 @@ export interface LastAnswer {
 	readonly words: string
 }
 
-/** Null: the watch has no book. */
-export type BookOf = (network: string, address: Address) => BookFacts | null
-
-/** A watch's book as of the last commit. */
-export interface BookFacts {
-	readonly block: bigint
-	readonly balanceWei: bigint
-}
-
 export interface PageFacts {
 	readonly version: string
 	readonly clock: Clock
@@ -67,7 +59,8 @@ export interface PageFacts {
 	endpoint(network: string): string | null
 	/** Null before the first attempt since this process started. */
 	lastAnswer(receiver: string): LastAnswer | null
-	readonly bookOf: BookOf
+	/** A watch's book as of the last commit; null: it has none. */
+	bookOf(network: string, address: Address): Pick<Book, 'block' | 'balanceWei'> | null
 	/** What was last read of a watch that has code; null: it has none, or was not looked at. */
 	contractOf(network: string, address: Address): Contract | null
 	announcements(network: string): Iterable<Announcement>
