@@ -57,15 +57,7 @@ export function openChain(
 	// With several endpoints, do not wait long for one that fails: another can answer.
 	const retry = network.rpc.length > 1 ? { withinMs: retryWithOthersMs } : {}
 	const rpcs = network.rpc.map((url) =>
-		createRpc({
-			url,
-			requestsPerSecond,
-			clock,
-			steady,
-			retry,
-			...(onRequest !== undefined && { onRequest }),
-			...(onProgress !== undefined && { onProgress }),
-		}),
+		createRpc({ url, requestsPerSecond, clock, steady, retry, onRequest, onProgress }),
 	)
 	const { chainId, source, isPrivate, keepsBooks, settle } = network
 	const tokens = wanted && {

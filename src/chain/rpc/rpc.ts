@@ -82,9 +82,9 @@ export interface RpcOptions {
 	readonly requestsPerSecond?: number | null
 	/** For passing failures. Default: 6 attempts within 75 s. */
 	readonly retry?: Partial<RetryPolicy>
-	readonly onRequest?: (request: RpcRequest) => void
+	readonly onRequest?: ((request: RpcRequest) => void) | undefined
 	/** Called repeatedly while a large answer arrives and is processed. */
-	readonly onProgress?: () => void
+	readonly onProgress?: (() => void) | undefined
 	readonly clock?: Clock
 	/** Measures how long learnt limits are kept, because the clock may be set. Default: `clock`. */
 	readonly steady?: Clock
