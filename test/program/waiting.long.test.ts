@@ -31,7 +31,7 @@ test('behavior: test-send and explain say whom they wait for', async () => {
 	await asking.ended
 })
 
-test('behavior: while many addresses are read, who waits is told so', async () => {
+test('behavior: while many addresses are read, the terminal says so', async () => {
 	const rows = Array.from({ length: 100_000 }, (_, at) => `0x${(at + 1).toString(16).padStart(40, '0')},Customer\n`)
 	const here = siteOf({
 		'tracewatch.yaml': settings('http://127.0.0.1:9/x', { hook: 'http://127.0.0.1:9/x' }),
