@@ -13,6 +13,7 @@ import { type Life, startLife } from '../scan/strain.js'
 import { sized } from '../support/longRun.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
+import { standingClock } from '../support/standingClock.js'
 import { startStrained } from '../support/strained.js'
 
 const blocks = sized(60, 300)
@@ -45,7 +46,7 @@ interface Way {
 async function walk(addresses: readonly Address[], way: Way = {}): Promise<Walked> {
 	const node = await startStrained(life.url, life.answers)
 	const rpcs = [createRpc({ url: node.url })]
-	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock: Date.now, log: silent })
+	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock: standingClock, log: silent })
 	const chain = createChain({ endpoints, log: silent, ...way })
 	try {
 		await chain.head(never)

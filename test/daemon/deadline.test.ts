@@ -7,9 +7,10 @@ import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { testNetwork } from '../scan/bench.js'
 import { temporaryFolder } from '../support/folder.js'
+import { standingClock } from '../support/standingClock.js'
 
 test('error: a missed deadline that reaches the poll is reported as an answer that did not come', async () => {
-	const store = await openFileStore(temporaryFolder(), { clock: Date.now })
+	const store = await openFileStore(temporaryFolder(), { clock: standingClock })
 	onTestFinished(() => store.close())
 	const said: string[] = []
 	const note = (_facts: object, message: string) => void said.push(message)
@@ -30,11 +31,11 @@ test('error: a missed deadline that reaches the poll is reported as an answer th
 		ports: {
 			chain: { head } as Partial<Chain> as Chain,
 			store,
-			clock: Date.now,
+			clock: standingClock,
 			log,
 			checksum: (address) => address,
 			digest: () => '',
-			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: Date.now }),
+			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: standingClock }),
 		},
 	})
 	expect(await poller.tick(new AbortController().signal)).toBe('failed')

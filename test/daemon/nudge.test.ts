@@ -9,6 +9,7 @@ import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
+import { START_MS, standingClock } from '../support/standingClock.js'
 
 const block: Block = {
 	number: 100n,
@@ -26,9 +27,9 @@ interface Held {
 	readonly headNow?: () => Head
 }
 
-async function held({ clock = Date.now, log = silent, headNow = () => head }: Held = {}) {
+async function held({ clock = standingClock, log = silent, headNow = () => head }: Held = {}) {
 	const folder = temporaryFolder()
-	const store = await openFileStore(folder, { clock: Date.now })
+	const store = await openFileStore(folder, { clock: standingClock })
 	const stopping = new AbortController()
 	const asked: { answer(): void; fail(): void }[] = []
 	const chain = {
@@ -185,7 +186,7 @@ test('behavior: a head behind the checkpoint is logged at once, and health says 
 	const local = { network: 'n', ok: true, reason: null, checkpoint: 100, head: 4, lastPollAt: null }
 	const health = (ms = 0) =>
 		createHealth({
-			...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => Date.now() + ms },
+			...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false, steady: () => START_MS + ms },
 			vitals: { networks: () => [local] },
 			summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		})()

@@ -2,6 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { openChain } from '../../src/daemon/openNetwork.js'
 import { startFaultyNode } from '../support/faultyNode.js'
 import { silent } from '../support/silent.js'
+import { standingClock } from '../support/standingClock.js'
 
 test('behavior: requests_per_second holds for each endpoint of the network', async () => {
 	const node = await startFaultyNode()
@@ -24,7 +25,7 @@ test('behavior: requests_per_second holds for each endpoint of the network', asy
 			decimals: 18,
 			explorer: null,
 		},
-		{ clock: Date.now, log: silent },
+		{ clock: standingClock, log: silent },
 	)
 	onTestFinished(async () => {
 		await endpoints.close()

@@ -19,6 +19,7 @@ import { createWebhookReceiver } from '../../src/notify/webhook/webhook.js'
 import { deliveryOf, idOf, never } from '../notify/samples.js'
 import { temporaryFolder } from '../support/folder.js'
 import { startHookServer } from '../support/hookServer.js'
+import { START_MS, standingClock } from '../support/standingClock.js'
 import { blocksOf, read, spansOf, tableOf, tablesOf } from './markdown.js'
 
 const text = read('docs/delivery.md')
@@ -193,7 +194,7 @@ describe('the receiver in docs/delivery.md, run as it stands there', () => {
 		vi.unstubAllEnvs()
 	})
 
-	async function deliver(settings: { readonly secret: string | null }, clock: () => number = Date.now) {
+	async function deliver(settings: { readonly secret: string | null }, clock: () => number = standingClock) {
 		const hook = await startHookServer()
 		onTestFinished(() => hook.close())
 		const target = { type: 'webhook', name: 'hook', url: hook.origin, ...settings } as const
@@ -223,7 +224,7 @@ describe('the receiver in docs/delivery.md, run as it stands there', () => {
 		forged[forged.length - 3] = (forged[forged.length - 3] ?? 0) ^ 1
 		expect(verify(headers, forged)).toBeNull()
 		expect(verify({ ...headers, 'webhook-id': idOf(2) }, body)).toBeNull()
-		const old = await deliver({ secret }, () => Date.now() - 301_000)
+		const old = await deliver({ secret }, () => START_MS - 301_000)
 		expect(verify(old.headers, old.body)).toBeNull()
 		const unsigned = await deliver({ secret: null })
 		expect(verify(unsigned.headers, unsigned.body)).toBeNull()

@@ -13,6 +13,7 @@ import type { PageFacts } from '../../src/pages/pageData.js'
 import { pageAt } from '../../src/pages/pages.js'
 import { addressOf } from '../state/samples.js'
 import { silent } from '../support/silent.js'
+import { START_MS, standingClock } from '../support/standingClock.js'
 
 export function manyWatches(count: number, label = 'Customer') {
 	const rules: WatchRules = {
@@ -33,8 +34,8 @@ export function announcedOf(data: AlertData, status: Announcement['status'] = 'a
 
 export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 	return {
-		...{ version: '1.2.3', clock: Date.now, startedAtMs: Date.now(), watches: manyWatches(0) },
-		config: { path: 'tracewatch.yaml', loadedAtMs: Date.now(), isRefused: false },
+		...{ version: '1.2.3', clock: standingClock, startedAtMs: START_MS, watches: manyWatches(0) },
+		config: { path: 'tracewatch.yaml', loadedAtMs: START_MS, isRefused: false },
 		networks: [
 			{ name: 'ethereum', chainId: 1, symbol: 'ETH', decimals: 18, explorer: null, endpoints: ['node.example.org'] },
 		],

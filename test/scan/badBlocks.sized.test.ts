@@ -7,6 +7,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { type BadAnswer, badAnswers, noTraces, otherHash, wrongHash } from '../support/badBlock.js'
 import { type Dialect, type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { sized, testInFull } from '../support/longRun.js'
+import { START_MS } from '../support/standingClock.js'
 import { type Bench, openBench, watchOf } from './bench.js'
 
 type SetUp = 'no other source' | 'another source' | 'another endpoint, second' | 'another endpoint, first'
@@ -26,7 +27,7 @@ async function open(bad: BadAnswer, setUp: SetUp, isBadBefore = false) {
 	if (setUp === 'another endpoint, second') dialects.push({})
 	const gateways = await Promise.all(dialects.map((dialect) => startDialectGateway(node.url, dialect)))
 	const [from, to, other, another] = (await node.accounts()) as [Address, Address, Address, Address]
-	let nowMs = Date.now()
+	let nowMs = START_MS
 	const pass = (ms: number) => {
 		nowMs += ms
 	}
@@ -258,7 +259,7 @@ describe('a block that is answered wrongly for ever', () => {
 		expect(gaps).toMatchObject([{ block: { number: first.number }, addresses: [from] }])
 		expect(backfills).toEqual([])
 		// A person accepts it as one that the new blocks have met.
-		expect(await bench.store.markGaps('local', [first.number], { act: 'accept', atMs: Date.now() })).toBe(1)
+		expect(await bench.store.markGaps('local', [first.number], { act: 'accept', atMs: START_MS })).toBe(1)
 		numbers.clear()
 		pass(3_600_000)
 		await pollUntil(opened, 9)

@@ -35,6 +35,7 @@ import type { PollConfig, PollPorts } from '../../src/scan/pollSession.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
+import { START_MS } from '../support/standingClock.js'
 
 export interface Bench {
 	/** One poll, without the audit that begins after it. */
@@ -116,7 +117,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	const log = options.log ?? silent
 	const network = { ...testNetwork, ...options.network }
 	let passedMs = 0
-	const { clock = () => Date.now() + passedMs, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
+	const { clock = () => START_MS + passedMs, wait, timeoutMs = 5_000, maxBodyBytes = 64 * 1024 * 1024 } = options
 	const { openStore = (time) => openFileStore(temporaryFolder(), { clock: time }) } = options
 	const store = await openStore(clock)
 	const time = wait === undefined ? {} : { wait, now: clock }

@@ -4,6 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { orCut } from '../support/orCut.js'
+import { START_MS } from '../support/standingClock.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 interface Call {
@@ -45,7 +46,7 @@ const data = '0x60016000f3'
 test('default: a creation is asked for once, however many are alerted; confirmed if answered in time', async () => {
 	const { node, asked, url } = await startNode(false)
 	const [from] = (await node.accounts()) as [Address]
-	let nowMs = Date.now()
+	let nowMs = START_MS
 	const watches = [watchOf(from), { ...watchOf(from), watchlist: 'another.yaml', receivers: ['mail'] }]
 	const bench = await openBench({ urls: [url], watches, clock: () => nowMs })
 	onTestFinished(() => bench.close())

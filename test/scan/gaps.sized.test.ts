@@ -13,6 +13,7 @@ import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
 import { sendJson } from '../support/faultyNode.js'
 import { inFull, sized, testInFull } from '../support/longRun.js'
+import { START_MS } from '../support/standingClock.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 async function open(options: Partial<BenchOptions> & { readonly endpoints?: number } = {}) {
@@ -608,7 +609,7 @@ inFull(() => {
 			await bench.settle()
 			expect(await types(bench)).toHaveLength(2)
 			bench.pass(1_000)
-			await bench.store.markGaps('local', [bad.number], { act: 'retry', atMs: Date.now() + 3_600_000 })
+			await bench.store.markGaps('local', [bad.number], { act: 'retry', atMs: START_MS + 3_600_000 })
 			await bench.settle()
 			expect((await types(bench)).slice(2)).toEqual(['alert.transfer', 'system.recovered'])
 		})

@@ -7,6 +7,7 @@ import { headline } from '../../src/notify/text/sentence.js'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { sized, testInFull } from '../support/longRun.js'
+import { START_MS } from '../support/standingClock.js'
 import { callOf, erc20 } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
@@ -156,7 +157,7 @@ describe('tokens', () => {
 		const token = await deploy(node, erc20('FAKE', 2))
 		const others = Array.from({ length: count - 1 }, (_, at): Address => `0x${(at + 1).toString(16).padStart(40, 'c')}`)
 		const calls: number[] = []
-		const nowMs = Date.now()
+		const nowMs = START_MS
 		for (const tokens of [undefined, new Map([[token, usd(token)]])]) {
 			const gateway = await startDialectGateway(node.url, {})
 			onTestFinished(() => gateway.close())

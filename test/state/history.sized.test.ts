@@ -6,13 +6,14 @@ import type { StatePlace } from '../../src/model/state.js'
 import { openHistory, openStore } from '../../src/state/open.js'
 import { temporaryFolder } from '../support/folder.js'
 import { testInFull } from '../support/longRun.js'
+import { standingClock } from '../support/standingClock.js'
 import { emptied, startServer } from './postgres/server.js'
 import { blockOf, commitOf, deliveryOf } from './samples.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
 
-const clock = Date.now
+const clock = standingClock
 const keepMs = 90 * 86_400_000
 
 const places: [string, () => Promise<StatePlace | null>][] = [

@@ -8,6 +8,7 @@ import { lockState } from '../../src/state/file/disk/lock.js'
 import { openHistory, openStore, peek, peekNetwork } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
+import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
 import {
@@ -27,7 +28,7 @@ const server = await startServer()
 afterAll(() => server?.stop())
 
 /** The one that the database has too. */
-const clock = Date.now
+const clock = standingClock
 const options = { clock, historyMs: 90 * 86_400_000 }
 
 let folder: string
@@ -193,7 +194,7 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		const [row] = await sent(inFolder('one'))
-		const nowMs = Date.now()
+		const nowMs = standingClock()
 		const lines = Array.from({ length: 2_500 }, (_, at) => {
 			const endedAtMs = nowMs - (2_500 - at) * 60_000
 			return {

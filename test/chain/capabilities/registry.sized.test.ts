@@ -15,6 +15,7 @@ import { sized } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 import { dueIn, linesOf } from '../reading.js'
 
 let anvil: TestAnvil
@@ -40,7 +41,7 @@ async function open(dialect: Dialect, source: SourceName | 'auto', job: (session
 	const gateway = await startDialectGateway(anvil.url, dialect, answers)
 	const rpcs = [createRpc({ url: gateway.url })]
 	const wait = async () => {}
-	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock: Date.now, log: silent, wait })
+	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock: standingClock, log: silent, wait })
 	const chain = createChain({ endpoints, source, log: silent })
 	const walk = async () => {
 		const parts: Part[] = []

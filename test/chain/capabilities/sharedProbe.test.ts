@@ -6,6 +6,7 @@ import { startTestAnvil } from '../../support/anvil.js'
 import { startDialectGateway } from '../../support/dialectGateway.js'
 import { never } from '../../support/pool.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 test('behavior: when the first caller gives up, the others continue from what the endpoint has answered', async () => {
 	const node = await startTestAnvil([])
@@ -28,7 +29,7 @@ test('behavior: when the first caller gives up, the others continue from what th
 	})
 	const [alice, bob] = await node.accounts()
 	await node.send({ from: alice as `0x${string}`, to: bob as `0x${string}`, valueWei: 1n })
-	const registry = createCapabilitiesRegistry({ setting: 'auto', clock: Date.now, log: silent })
+	const registry = createCapabilitiesRegistry({ setting: 'auto', clock: standingClock, log: silent })
 	const first = new AbortController()
 	const givenUp = registry.of(rpc, first.signal)
 	const others = [registry.of(rpc, never), registry.of(rpc, never)]

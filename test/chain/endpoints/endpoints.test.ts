@@ -8,6 +8,7 @@ import * as faults from '../../support/faults.js'
 import { type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
 import { at, errorOf, never, openPool, type Pool } from '../../support/pool.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const onName = { method: 'test_name' }
 const rested = (pool: Pool) => pool.states().map(({ restingUntilMs }) => restingUntilMs !== null)
@@ -205,7 +206,7 @@ describe('a failing endpoint', () => {
 		const rpcs = nodes.map(({ url }, at) =>
 			createRpc({ url, timeoutMs: at === 0 && fault === faults.hang ? 300 : 60_000, ...own }),
 		)
-		const pool = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait })
+		const pool = createEndpoints({ rpcs, chainId: 1, clock: standingClock, log: silent, wait })
 		closers.push(...nodes.map(({ close }) => close), pool.close)
 		const [first, second] = nodes as [FaultyNode, FaultyNode]
 		first.fail(fault, onName)
@@ -273,7 +274,12 @@ describe('an abort', () => {
 
 	test('behavior: ends a wait between two tries', async () => {
 		const node = await startFaultyNode()
-		const pool = createEndpoints({ rpcs: [createRpc({ url: node.url })], chainId: 1, clock: Date.now, log: silent })
+		const pool = createEndpoints({
+			rpcs: [createRpc({ url: node.url })],
+			chainId: 1,
+			clock: standingClock,
+			log: silent,
+		})
 		closers.push(node.close, pool.close)
 		node.fail(faults.status(429, '', { 'retry-after': '9' }), onName)
 		const controller = new AbortController()

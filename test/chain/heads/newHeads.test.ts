@@ -62,7 +62,7 @@ function follow(urls: string | readonly string[], options: Partial<FollowOptions
 			async wait(ms, signal) {
 				signal.throwIfAborted()
 				rests.push(ms)
-				await new Promise((resolve) => setTimeout(resolve, 5))
+				await new Promise((resolve) => setImmediate(resolve))
 				signal.throwIfAborted()
 			},
 			...options,

@@ -6,6 +6,7 @@ import { createRpc, type Rpc } from '../../../src/chain/rpc/rpc.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { Refused, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
+import { START_MS, standingClock } from '../../support/standingClock.js'
 
 const signal = new AbortController().signal
 const logs = (rpc: Rpc, limited: AbortSignal) =>
@@ -17,7 +18,7 @@ test('default: another answers; one that fails is left alone for ten minutes, an
 	const gateways = await Promise.all([startDialectGateway(node.url, {}), startDialectGateway(node.url, {})])
 	const [, second] = gateways
 	if (second === undefined) throw new Error('two gateways')
-	let nowMs = Date.now()
+	let nowMs = START_MS
 	const clock = () => nowMs
 	const rpcs = gateways.map(({ url }) => createRpc({ url, clock, retry: { tries: 1 } }))
 	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock, log: silent })
@@ -51,13 +52,13 @@ test('default: with one endpoint there is no witness, and nothing is asked', asy
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	const gateway = await startDialectGateway(node.url, {})
-	const rpc = createRpc({ url: gateway.url, clock: Date.now })
-	const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: Date.now, log: silent })
+	const rpc = createRpc({ url: gateway.url, clock: standingClock })
+	const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
 	onTestFinished(async () => {
 		await endpoints.close()
 		await gateway.close()
 	})
-	const ask = createAskSecond({ endpoints, rank: () => () => 0, clock: Date.now })(rpc, 0n, signal)
+	const ask = createAskSecond({ endpoints, rank: () => () => 0, clock: standingClock })(rpc, 0n, signal)
 	expect(await ask(logs)).toBeNull()
 	expect(gateway.total()).toBe(0)
 })

@@ -8,6 +8,7 @@ import type { Address, Hex } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { assemble, initOf } from '../../support/assembler.js'
 import { startDialectGateway } from '../../support/dialectGateway.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const signal = new AbortController().signal
 const log = (word: number) => `${word} 0 0 LOG1`
@@ -33,7 +34,7 @@ test('default: the path of each log, failed calls and precompiled contracts left
 	const logs = receipt?.logs ?? []
 	expect(logs.map(({ topics: [word] }) => Number(word))).toEqual([4, 5, 1, 3, 1, 1, 6])
 	const frames = async (url: string, own = logs) => {
-		const rpc = createRpc({ url, clock: Date.now })
+		const rpc = createRpc({ url, clock: standingClock })
 		onTestFinished(() => rpc.close())
 		return readLogFrames(rpc, txHash, own, signal)
 	}

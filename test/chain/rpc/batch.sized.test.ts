@@ -39,7 +39,7 @@ describe('batch', () => {
 
 	// Before, each of those that waited was refused with all of its calls, and each refusal made the next pause longer.
 	testInFull('behavior: calls that wait while batches are refused for their size go in smaller batches', async () => {
-		const rpc = open({ retry: {}, maxBatch: 100, wait: () => new Promise((go) => setTimeout(go, 1)) })
+		const rpc = open({ retry: {}, maxBatch: 100, wait: () => new Promise((go) => setImmediate(go)) })
 		const most = 20
 		node.fail((ask, response, good) => {
 			if (ask.calls.length > most) faults.status(429)(ask, response, good)
@@ -240,7 +240,8 @@ describe('batch', () => {
 		const reason = new Error('stop')
 		const controller = new AbortController()
 		const batch = open({ maxBatch: 1 }).batch(echoes(9), controller.signal)
-		setTimeout(() => controller.abort(reason), 50)
+		await expect.poll(() => node.asks.length).toBeGreaterThan(0)
+		controller.abort(reason)
 		await expect(batch).rejects.toBe(reason)
 		expect(node.asks.length).toBeLessThanOrEqual(6)
 	})

@@ -11,6 +11,7 @@ import { errorOf, never } from '../../support/pool.js'
 import { timesOf } from '../../support/processor.js'
 import { silent } from '../../support/silent.js'
 import { testInSoak } from '../../support/soak.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const key = 'K3y-0123456789-abcdefghijklmnopqrstuvwxyz-ABCDEFGHIJ'
 const url = readEndpointUrl(`https://node.example/${key}/evm`)
@@ -82,7 +83,7 @@ describe('an error object that cannot be read', () => {
 		const other = await startFaultyNode()
 		for (const one of [node, other]) one.results.set('test_name', () => one.host)
 		const rpcs = [node, other].map((one) => createRpc({ url: one.url, retry: { tries: 1, withinMs: 0 } }))
-		const pool = createEndpoints({ rpcs, chainId: 1, clock: Date.now, log: silent, wait: async () => {} })
+		const pool = createEndpoints({ rpcs, chainId: 1, clock: standingClock, log: silent, wait: async () => {} })
 		node.fail((ask, response) => response.end(`{"jsonrpc":"2.0","id":${Number(ask.calls[0]?.id)},"error":${error}}`), {
 			method: 'test_name',
 		})

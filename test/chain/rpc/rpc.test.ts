@@ -100,7 +100,8 @@ describe('call', () => {
 		const controller = new AbortController()
 		const reason = new Error('stop')
 		const call = open().call('test_echo', [1], controller.signal)
-		setTimeout(() => controller.abort(reason), 50)
+		await expect.poll(() => node.asks.length).toBe(1)
+		controller.abort(reason)
 		await expect(call).rejects.toBe(reason)
 	})
 

@@ -9,6 +9,7 @@ import { ether, hex, startTestAnvil, type TestAnvil } from '../../support/anvil.
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { multicallAt, multicallCode } from '../../support/multicall.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const signal = new AbortController().signal
 /** Any number of addresses that no one has a key of. */
@@ -149,7 +150,7 @@ describe('balances', () => {
 
 	test('error: a state that is gone is no-data, and the endpoint is not blamed for it', async () => {
 		const { gateway, rpc } = await open({ lacks: ['eth_call', 'eth_getBalance'] })
-		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: Date.now, log: silent })
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
 		const told = createAccounts({ endpoints, rpcs: [rpc], chainId: 31337, witnesses: [], log: silent })
 		const head = await refOf(await anvil.head())
 		await expect(told.balances(accounts, head, signal)).rejects.toMatchObject({ facts: { kind: 'no-data' } })

@@ -10,6 +10,7 @@ import { startDialectGateway } from '../../support/dialectGateway.js'
 import { startFaultyNode } from '../../support/faultyNode.js'
 import { word } from '../../support/ruledContract.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const signal = new AbortController().signal
 const address: Address = `0x${'ab'.repeat(20)}`
@@ -22,7 +23,7 @@ async function open(results: Readonly<Record<string, unknown>>) {
 	const endpoints = createEndpoints({
 		rpcs: [createRpc({ url: node.url })],
 		chainId: node.chainId,
-		clock: Date.now,
+		clock: standingClock,
 		log: silent,
 	})
 	onTestFinished(async () => {
@@ -94,7 +95,7 @@ test('behavior: codes that came before a stop are not asked for again, so that a
 	})
 	onTestFinished(() => gateway.close())
 	const rpcs = [createRpc({ url: gateway.url })]
-	const endpoints = createEndpoints({ rpcs, chainId: 31_337, clock: Date.now, log: silent })
+	const endpoints = createEndpoints({ rpcs, chainId: 31_337, clock: standingClock, log: silent })
 	onTestFinished(() => endpoints.close())
 	const reader = createCodeReader({ endpoints })
 	const { hash } = (await node.rpc('eth_getBlockByNumber', ['0x0', false])) as { hash: Hash }

@@ -9,6 +9,7 @@ import { hex, startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { assemble } from '../../support/assembler.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const signal = new AbortController().signal
 const place = (n: number): Address => `0x${(0xc0de000000 + n).toString(16).padStart(40, '0')}`
@@ -27,7 +28,7 @@ describe('code hashes', () => {
 	async function open(dialect: Dialect) {
 		const gateway = await startDialectGateway(anvil.url, dialect)
 		const rpc = createRpc({ url: gateway.url })
-		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: Date.now, log: silent })
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
 		onTestFinished(async () => {
 			await endpoints.close()
 			await gateway.close()
@@ -116,7 +117,7 @@ describe('slots and getters', () => {
 	async function open(dialect: Dialect) {
 		const gateway = await startDialectGateway(anvil.url, dialect)
 		const rpc = createRpc({ url: gateway.url })
-		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: Date.now, log: silent })
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
 		onTestFinished(async () => {
 			await endpoints.close()
 			await gateway.close()

@@ -16,6 +16,7 @@ import { temporaryFolder } from '../../support/folder.js'
 import { mapped, ruledCode, word, writing } from '../../support/ruledContract.js'
 import { createSafe, deploySafes, execute, multiSend, safeAt } from '../../support/safe.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const at = (name: string): Address => `0x${name.padStart(40, 'c0de')}`
 const [proxy, chooses, hidden] = [at('a1'), at('a2'), at('a3')]
@@ -75,7 +76,7 @@ test('default: each rule, before and after code was learnt, with and without the
 
 	const watches = new Map(stage.watched.map((address) => [address, [watchOf(address, { kinds })]]))
 	const network = { ...settings, rpc: [node.url] }
-	const { chain, accounts, codes, contracts } = openChain(network, { clock: Date.now, log: silent })
+	const { chain, accounts, codes, contracts } = openChain(network, { clock: standingClock, log: silent })
 	onTestFinished(() => chain.close())
 	const signal = new AbortController().signal
 	const head = async () => (await chain.head(signal)).latest

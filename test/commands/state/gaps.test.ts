@@ -8,6 +8,7 @@ import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { addressOf, blockOf, commitOf, coverageOf, gapOf } from '../../state/samples.js'
 import { typed } from '../../support/commandLine.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { standingClock } from '../../support/standingClock.js'
 
 let folder: string
 beforeEach(() => {
@@ -20,7 +21,7 @@ beforeEach(() => {
 })
 
 async function opened() {
-	return await openFileStore(join(folder, 'state'), { clock: Date.now })
+	return await openFileStore(join(folder, 'state'), { clock: standingClock })
 }
 
 async function stored(): Promise<void> {

@@ -8,6 +8,7 @@ import { revisionNow, revisionOf } from '../../../src/config/watchlists/revision
 import { watchFiles } from '../../../src/config/watchlists/watchFiles.js'
 import { watchlistPaths } from '../../../src/config/watchlists/watchlists.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { START_MS } from '../../support/standingClock.js'
 
 const intervalMs = 400
 const settleMs = 500
@@ -195,7 +196,7 @@ describe('watchFiles', () => {
 
 	test('behavior: touched, or written with the same content, is no change', async () => {
 		await watch(() => [file])
-		utimesSync(file, new Date(), new Date(Date.now() + 5_000))
+		utimesSync(file, new Date(), new Date(START_MS + 5_000))
 		await stillness()
 		writeFileSync(file, 'old: content\n')
 		await stillness()

@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { createTokenReader } from '../../../src/chain/logs/tokenReader.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 import { signatures, wordOf } from '../../support/tokenContracts.js'
 import { address } from '../build.js'
 
@@ -15,7 +16,7 @@ const usdc: Address = '0xa0b86991c6218b36c1d19d4a2e9eb0ce3606eb48'
 
 /** Contracts whose transfers are sent of, of those that wrote one each. */
 async function told(chainId: number, contracts: readonly Address[]): Promise<readonly Address[]> {
-	const reader = createTokenReader({ chainId, known: new Map(), isPrivate: false, clock: Date.now, log: silent })
+	const reader = createTokenReader({ chainId, known: new Map(), isPrivate: false, clock: standingClock, log: silent })
 	const topic = (who: number) => `0x${wordOf(address(who))}` as const
 	const logs = contracts.map((contract) => ({
 		address: contract,

@@ -11,12 +11,13 @@ import { createAuditPorts } from '../../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { blockOf } from '../../state/samples.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const { signal } = new AbortController()
 
 async function polling() {
 	const block: Block = { ...blockOf(7), parentHash: blockOf(6).hash, timestampS: 1n, txHashes: [] }
-	const store = await openFileStore(temporaryFolder(), { clock: Date.now })
+	const store = await openFileStore(temporaryFolder(), { clock: standingClock })
 	onTestFinished(() => store.close())
 	const lines: string[] = []
 	const tell = (_facts: object, message: string) => void lines.push(message)
@@ -27,7 +28,7 @@ async function polling() {
 		shownHead: async (told) => told,
 	}
 	const accounts = {} as Accounts
-	const audit = createAuditPorts({ accounts, auditor: null, contracts: null, clock: Date.now })
+	const audit = createAuditPorts({ accounts, auditor: null, contracts: null, clock: standingClock })
 	const network = { name: 'ethereum', chainId: 1, confirmations: 0, settle: 64, symbol: 'ETH', decimals: 18 }
 	const poller = createNetworkPoller({
 		config: {
@@ -38,7 +39,7 @@ async function polling() {
 			budgetMs: 1,
 		},
 		ports: {
-			...{ chain: chain as Chain, store, clock: Date.now, log, checksum: (address: Address) => address },
+			...{ chain: chain as Chain, store, clock: standingClock, log, checksum: (address: Address) => address },
 			...{ digest: () => '', audit },
 		},
 		steady: () => 1_000,

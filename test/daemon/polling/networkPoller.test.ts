@@ -6,13 +6,14 @@ import type { Chain, Log } from '../../../src/model/ports.js'
 import { createAuditPorts } from '../../../src/scan/auditing/auditPorts.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const { signal } = new AbortController()
 
 /** A round whose node refuses in the words handed in, and the error lines of its log. */
 async function refused() {
 	const folder = temporaryFolder()
-	const store = await openFileStore(folder, { clock: Date.now })
+	const store = await openFileStore(folder, { clock: standingClock })
 	onTestFinished(async () => {
 		await store.close()
 	})
@@ -43,11 +44,11 @@ async function refused() {
 		ports: {
 			chain: { head } as Partial<Chain> as Chain,
 			store,
-			clock: Date.now,
+			clock: standingClock,
 			log,
 			checksum: (address) => address,
 			digest: () => '',
-			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: Date.now }),
+			audit: createAuditPorts({ accounts: {} as Accounts, auditor: null, contracts: null, clock: standingClock }),
 		},
 	})
 	return {

@@ -5,6 +5,7 @@ import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver, type WebhookSettings } from '../../../src/notify/webhook/webhook.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../../support/hookServer.js'
+import { START_MS, standingClock } from '../../support/standingClock.js'
 import {
 	alertData,
 	alertDeliveryOf,
@@ -404,7 +405,7 @@ describe('watchlists that were edited wrongly', () => {
 		const [fired] = (await send('alertmanager', '', 200, word)).body
 		const [resolved] = (await send('alertmanager', '', 200, over)).body
 		expect(resolved.labels).toEqual(fired.labels)
-		expect(Date.parse(resolved.endsAt)).toBeLessThanOrEqual(Date.now())
+		expect(Date.parse(resolved.endsAt)).toBeLessThanOrEqual(START_MS)
 	})
 })
 
@@ -447,7 +448,7 @@ describe('a receiver that does not take its messages', () => {
 		expect(body).toHaveLength(1)
 		const [{ labels, endsAt }] = body
 		expect(labels).toEqual({ alertname: 'TracewatchUndelivered', receiver: 'ops-hook', severity: 'critical' })
-		expect(Date.parse(endsAt)).toBeLessThanOrEqual(Date.now())
+		expect(Date.parse(endsAt)).toBeLessThanOrEqual(START_MS)
 	})
 })
 
@@ -499,7 +500,7 @@ describe('a digest', () => {
 
 	test('behavior: pagerduty takes none, since nothing could resolve one alert among many', () => {
 		const settings = { type: 'webhook', name: 'pager', url: 'http://127.0.0.1:9/', secret: 'K' } as const
-		const options = { version: '1', clock: Date.now }
+		const options = { version: '1', clock: standingClock }
 		expect(createWebhookReceiver({ ...settings, format: 'pagerduty' }, options).takesDigest).toBeUndefined()
 		expect(createWebhookReceiver({ ...settings, format: 'standard' }, options).takesDigest?.(digest)).toBe(true)
 	})

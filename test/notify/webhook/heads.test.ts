@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Outcome } from '../../../src/model/delivery.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
+import { standingClock } from '../../support/standingClock.js'
 import { deliveryOf, never } from '../samples.js'
 
 /** What comes in one piece; the connection ends after the last. */
@@ -49,7 +50,7 @@ test.each<[string, Pieces, Outcome['result'], string]>([
 	const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`
 	const receiver = createWebhookReceiver(
 		{ type: 'webhook', name: 'hook', url, secret: null },
-		{ version: '1', clock: Date.now },
+		{ version: '1', clock: standingClock },
 	)
 	onTestFinished(async () => {
 		await receiver.close()

@@ -11,6 +11,7 @@ import {
 	type WebhookSettings,
 } from '../../../src/notify/webhook/webhook.js'
 import { drip, type HookServer, startHookServer } from '../../support/hookServer.js'
+import { START_MS, standingClock } from '../../support/standingClock.js'
 import { makeCertificate } from '../email/certificate.js'
 import { alertData, deliveryOf, idOf, messageOf, never } from '../samples.js'
 
@@ -31,7 +32,7 @@ async function send(
 ): Promise<Outcome> {
 	const receiver = createWebhookReceiver(
 		{ type: 'webhook', name: 'hook', url: `${hook.origin}/alerts`, secret, ...settings },
-		{ version: '1.2.3', clock: Date.now, ...options },
+		{ version: '1.2.3', clock: standingClock, ...options },
 	)
 	try {
 		return await receiver.deliver(delivery, signal)
@@ -58,7 +59,7 @@ describe('a webhook', () => {
 
 	test('behavior: a body with one byte changed, or five minutes old, fails the check of the signature', async () => {
 		await send()
-		await send({}, { clock: () => Date.now() - 301_000 })
+		await send({}, { clock: () => START_MS - 301_000 })
 		const [fresh, old] = hook.hits
 		if (fresh === undefined || old === undefined) throw new Error('no request came')
 		const forged = Buffer.from(fresh.body)
@@ -69,7 +70,7 @@ describe('a webhook', () => {
 	})
 
 	test('behavior: each attempt is signed anew, under the same id and with the same body', async () => {
-		let nowMs = Date.now() - 60_000
+		let nowMs = START_MS - 60_000
 		await send({}, { clock: () => nowMs })
 		nowMs += 59_000
 		await send({}, { clock: () => nowMs })

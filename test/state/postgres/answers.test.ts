@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
+import { standingClock } from '../../support/standingClock.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
 import { openPgStore } from './pgStore.js'
@@ -15,7 +16,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 	const rows = () => server.sql<{ seq: string }>('select seq from tracewatch.history order by seq')
 	const lines = () => server.sql<{ seq: number }>('select seq::int from tracewatch.journal order by seq')
 	const open = (rest = {}) =>
-		openPgStore(gate.url(server.url()), { clock: Date.now, historyMs: 3_600_000, leaseMs: 300_000, ...rest })
+		openPgStore(gate.url(server.url()), { clock: standingClock, historyMs: 3_600_000, leaseMs: 300_000, ...rest })
 
 	beforeEach(async () => {
 		await emptied(server)
@@ -83,7 +84,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 	})
 
 	test('behavior: a change by an operator beside the daemon is taken in, with or without a next write', async () => {
-		const beside = await openPgStore(server.url(), { clock: Date.now, historyMs: 3_600_000, isBeside: true })
+		const beside = await openPgStore(server.url(), { clock: standingClock, historyMs: 3_600_000, isBeside: true })
 		expect(await beside.drop(['a'])).toBe(1)
 		await store.commit(commitOf({ checkpoint: blockOf(5) }))
 		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['b'])
@@ -93,14 +94,14 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await store.close()
 		// A renewal shows it to an instance that writes nothing.
 		store = await open({ leaseMs: 1_500 })
-		const other = await openPgStore(server.url(), { clock: Date.now, isBeside: true })
+		const other = await openPgStore(server.url(), { clock: standingClock, isBeside: true })
 		await other.drop(['b'])
 		await other.close()
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
 	})
 
 	test('error: a command of an operator that loaded the state three snapshots ago is to be run again', async () => {
-		const beside = await openPgStore(server.url(), { clock: Date.now, isBeside: true })
+		const beside = await openPgStore(server.url(), { clock: standingClock, isBeside: true })
 		const many = Array.from({ length: 2_001 }, (_, at) => deliveryOf(`d${at}`))
 		for (let snapshots = 0; snapshots < 3; snapshots++) await store.commit(commitOf({ folded: many }))
 		await expect(beside.drop(['a'])).rejects.toMatchObject({
@@ -116,7 +117,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await store.close()
 		store = await open({ onLost: ({ reason }: Error & { reason: string }) => lost.push(reason) })
 		await server.sql(`update tracewatch.head set expires = '-infinity'`)
-		const successor = await openPgStore(server.url(), { clock: Date.now })
+		const successor = await openPgStore(server.url(), { clock: standingClock })
 		for (let tries = 0; tries < 2; tries++)
 			await expect(store.commit(commitOf({ checkpoint: blockOf(9) }))).rejects.toMatchObject({ reason: 'lost' })
 		expect(lost).toEqual(['lost'])

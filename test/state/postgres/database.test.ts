@@ -3,6 +3,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { StateError } from '../../../src/errors.js'
 import { openStore } from '../../../src/state/open.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
+import { standingClock } from '../../support/standingClock.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { openPgStore } from './pgStore.js'
 import { PASSWORD, startOwnServer, startServer } from './server.js'
@@ -10,7 +11,7 @@ import { PASSWORD, startOwnServer, startServer } from './server.js'
 const server = await startServer()
 afterAll(() => server?.stop())
 
-const options = { clock: Date.now, leaseMs: 30_000 }
+const options = { clock: standingClock, leaseMs: 30_000 }
 
 async function refusal(url: string): Promise<StateError> {
 	const error = await openPgStore(url, options).then(
@@ -91,12 +92,15 @@ describe.skipIf(server === null)('a database', () => {
 		const holder = await openPgStore(place.url, options)
 		await holder.commit(commitOf({ checkpoint: blockOf(3) }))
 		const stop = new AbortController()
-		const stopped = openStore(place, { clock: Date.now, standBy: { signal: stop.signal, onWait: () => stop.abort() } })
+		const stopped = openStore(place, {
+			clock: standingClock,
+			standBy: { signal: stop.signal, onWait: () => stop.abort() },
+		})
 		await expect(stopped).rejects.toMatchObject({ name: 'AbortError' })
 		const { signal } = new AbortController()
 		let waits = 0
 		const next = openStore(place, {
-			clock: Date.now,
+			clock: standingClock,
 			standBy: { signal, onWait: () => void (++waits === 1 && holder.close()) },
 		})
 		const store = await next

@@ -1,5 +1,6 @@
 import { afterAll, expect, test } from 'vitest'
 import { copyWatchlists, openWatchlistCopies } from '../../../src/state/open.js'
+import { standingClock } from '../../support/standingClock.js'
 import { contentOf, copiesOf } from '../copySets.js'
 import { openPgStore } from './pgStore.js'
 import { startServer } from './server.js'
@@ -12,7 +13,7 @@ test.skipIf(server === null)(
 	async () => {
 		if (server === null) return
 		const place = { kind: 'postgres', url: await server.fresh('fenced') } as const
-		const store = await openPgStore(place.url, { clock: Date.now, leaseMs: 300_000 })
+		const store = await openPgStore(place.url, { clock: standingClock, leaseMs: 300_000 })
 		const fence = store.fence()
 		await copyWatchlists(place, copiesOf(['a'], 'one'), fence)
 		const kept = () => server.sql('select key, content from tracewatch.kept order by key', [], 'fenced')

@@ -3,13 +3,14 @@ import type { Log } from '../../../src/model/ports.js'
 import { isInClear } from '../../../src/state/postgres/database.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
 import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 import { openPgStore } from './pgStore.js'
 import { startServer } from './server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
 
-const options = { clock: Date.now, leaseMs: 30_000 }
+const options = { clock: standingClock, leaseMs: 30_000 }
 
 describe.skipIf(server === null)('a database that others may create in', () => {
 	if (server === null) return
