@@ -4,8 +4,8 @@ import { defineConfig } from 'vitest/config'
 /** What all three runs share: `npm test`, `npm run test:long`, `npm run soak`. See test/support/longRun.ts, soak.ts. */
 export const shared = {
 	// Real nodes, mail servers and daemons run inside the tests, on machines that may have much else to do.
-	testTimeout: 400_000,
-	hookTimeout: 400_000,
+	testTimeout: 120_000,
+	hookTimeout: 120_000,
 	retry: 0,
 	globalSetup: ['test/support/postgresOfRun.ts'],
 	setupFiles: ['test/support/eachFile.ts'],
@@ -14,7 +14,7 @@ export const shared = {
 	// Much of a test is waiting for others, so two cores carry six files; vitest alone would take one.
 	maxWorkers: Math.max(6, availableParallelism()),
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
-	expect: { poll: { timeout: 120_000, interval: 20 } },
+	expect: { poll: { timeout: 60_000, interval: 20 } },
 }
 
 /**

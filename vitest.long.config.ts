@@ -35,6 +35,9 @@ const own = apart.filter((file) => /\.(sized|long)\.test\.ts$/.test(file))
 export default defineConfig({
 	test: {
 		...shared,
+		testTimeout: 400_000,
+		hookTimeout: 400_000,
+		expect: { poll: { timeout: 120_000, interval: 20 } },
 		sequence: { sequencer: LongestFirst },
 		env: { TRACEWATCH_LONG: '1' },
 		maxWorkers: 4,

@@ -12,6 +12,8 @@ export default defineConfig({
 	test: {
 		...shared,
 		testTimeout: 1_200_000,
+		hookTimeout: 400_000,
+		expect: { poll: { timeout: 120_000, interval: 20 } },
 		env: { TRACEWATCH_LONG: '1', TRACEWATCH_SOAK: '1' },
 		include,
 		maxWorkers: 1,
