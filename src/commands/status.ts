@@ -7,7 +7,8 @@ import { receiverCounts } from '../core/outbox/receiverCounts.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
-import { type Peek, peek } from '../state/open.js'
+import { summarize } from '../state/document.js'
+import { peek } from '../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openStateSettings } from './shared/openConfig.js'
 
@@ -25,10 +26,10 @@ minutes, or a receiver refuses messages or has dead ones.`),
 	async run(args, io) {
 		const { statePlace, networks, receivers } = await openStateSettings(args, io)
 		const found = await peek(statePlace)
-		const summary = found?.summary ?? null
+		const summary = found && summarize(found.whole)
 		const nowMs = Date.now()
-		const { heads, ...asked } = await daemonOf(statePlace, found, receivers, nowMs)
-		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isPolled === true, nowMs }
+		const { heads, ...asked } = await daemonOf(statePlace, summary, { receivers, nowMs, isHeld: found?.isHeld })
+		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isHeld === true, nowMs }
 		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
 		else for (const line of linesOf(report)) io.out(line)
@@ -58,9 +59,8 @@ interface Asked {
 /** Without a daemon that answers, what is refused or dead makes the whole not well too. */
 async function daemonOf(
 	place: StatePlace,
-	found: Peek | null,
-	receivers: readonly string[],
-	nowMs: number,
+	summary: StateSummary | null,
+	{ receivers, nowMs, isHeld }: { receivers: readonly string[]; nowMs: number; isHeld: boolean | undefined },
 ): Promise<Asked> {
 	const isFolder = place.kind === 'folder'
 	const health = isFolder ? await askHealth(place.dir) : null
@@ -68,17 +68,17 @@ async function daemonOf(
 		const { heads, ...rest } = health
 		return { daemon: { running: true, ...rest }, heads }
 	}
-	const lastMs = Math.max(0, ...[...(found?.summary.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
+	const lastMs = Math.max(0, ...[...(summary?.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	// The daemon removes its socket when it ends; a socket that is left shows that it was killed.
 	const wasKilled = isFolder && existsSync(controlPath(place.dir))
 	const reasons: string[] = []
 	if (isFolder) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
 	// An instance that cannot reach its endpoints releases its lease and continues to run.
-	else if (isLong && found?.isPolled === false)
+	else if (isLong && isHeld === false)
 		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node')
 	const named = receivers.map((name) => ({ name, fallback: null }))
-	const refusals = found === null ? [] : refusalsInWords(found.summary, named)
+	const refusals = summary === null ? [] : refusalsInWords(summary, named)
 	reasons.push(...refusals)
 	if (reasons.length === 0) return {}
 	const ok = refusals.length === 0 && !wasKilled && !isLong

@@ -2,11 +2,10 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
-import type { Delivery } from '../model/delivery.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { Fence, Store } from '../model/ports.js'
-import type { StatePlace, StateSummary, WatchlistCopies } from '../model/state.js'
-import { type NetworkRecord, type StateDoc, summarize } from './document.js'
+import type { StatePlace, WatchlistCopies } from '../model/state.js'
+import type { StateDoc } from './document.js'
 import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/historyFiles.js'
@@ -98,42 +97,20 @@ function lockedFolder(dir: string): Journal {
 	}
 }
 
+/** The state as it is on disk. */
 export interface Peek {
-	readonly summary: StateSummary
-	/** Pending, held, parked and dead deliveries, in order of posting. */
-	readonly deliveries: readonly Delivery[]
-	/** Rows that are not in the history's own place yet, oldest first. */
-	readonly history: readonly HistoryEntry[]
+	readonly whole: StateDoc
+	/** Rows of a folder that are not in the history's own files yet, oldest first. */
+	readonly rows?: readonly HistoryEntry[]
 	/** For a database: whether an instance has it now. */
-	readonly isPolled?: boolean
+	readonly isHeld?: boolean
 }
 
 /**
  * Reads the state while another process may have it open: takes no lock, and writes nothing. Null when nothing was ever
- * stored there.
+ * stored there. Throws StateError.
  */
 export async function peek(place: StatePlace): Promise<Peek | null> {
-	const found = await peekWhole(place)
-	if (found === null) return null
-	const state = found.whole
-	return {
-		summary: summarize(state),
-		deliveries: [...state.deliveries.values()],
-		history: found.rows ?? [],
-		...(found.isHeld !== undefined && { isPolled: found.isHeld }),
-	}
-}
-
-export interface PeekedState {
-	readonly whole: StateDoc
-	/** For a database: whether an instance has it. */
-	readonly isHeld?: boolean
-	/** As `Peek.history`. */
-	readonly rows?: readonly HistoryEntry[]
-}
-
-/** As `peek`. */
-export async function peekWhole(place: StatePlace): Promise<PeekedState | null> {
 	if (place.kind === 'folder') {
 		// A snapshot that is read between the writes of its two files looks damaged, so a damaged one is read again.
 		return await readFolder(place.dir).catch(async (error: unknown) => {
@@ -143,11 +120,6 @@ export async function peekWhole(place: StatePlace): Promise<PeekedState | null> 
 	}
 	const { peekPostgres } = await import('./postgres/pgJournal.js')
 	return await peekPostgres(place.url)
-}
-
-/** What the daemon remembers of a network, read as by `peek`; undefined where it knows none. Throws StateError. */
-export async function peekNetwork(place: StatePlace, network: string): Promise<NetworkRecord | undefined> {
-	return (await peekWhole(place))?.whole.networks.get(network)
 }
 
 /** Opens the history for reading while another process may write it. Connects to nothing yet. */

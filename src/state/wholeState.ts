@@ -7,7 +7,7 @@ import type { StateDoc } from './document.js'
 import { exists } from './file/disk/diskErrors.js'
 import { lockState } from './file/disk/lock.js'
 import { mustBeOurFormat } from './file/readFolder.js'
-import { journalAt, openHistory, peekWhole } from './open.js'
+import { journalAt, openHistory, peek } from './open.js'
 
 /** Entries of the history that are in memory at once. */
 const HISTORY_PIECE = 1_000
@@ -24,7 +24,7 @@ export async function copyState(from: StatePlace, to: StatePlace): Promise<State
 	if (isFolder) await mustBeOurFormat(from.dir)
 	const unlock = isFolder ? await lockState(from.dir) : null
 	try {
-		const found = await peekWhole(from)
+		const found = await peek(from)
 		if (found?.isHeld) throw inUse()
 		if (found === null || isEmpty(found.whole)) {
 			throw new StateError('mismatch', 'there is no state to copy: FROM holds none, and nothing was changed')

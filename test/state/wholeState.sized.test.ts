@@ -5,7 +5,7 @@ import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
-import { openHistory, openStore, peek, peekNetwork } from '../../src/state/open.js'
+import { openHistory, openStore, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { sized } from '../support/longRun.js'
 import { standingClock } from '../support/standingClock.js'
@@ -180,10 +180,10 @@ describe.skipIf(server === null)('with a database', () => {
 		const before = await filled(inFolder('one'))
 		await copyState(inFolder('one'), database)
 		expect(await seen(database)).toEqual(before)
-		expect((await peek(database))?.deliveries).toEqual(before.deliveries)
+		expect([...((await peek(database))?.whole.deliveries.values() ?? [])]).toEqual(before.deliveries)
 		const contracts = new Map([[addressOf(1), contractOf(99, { values: { owner: addressOf(2) } })]])
 		for (const place of [inFolder('one'), database])
-			expect((await peekNetwork(place, 'ethereum'))?.contracts).toEqual(contracts)
+			expect((await peek(place))?.whole.networks.get('ethereum')?.contracts).toEqual(contracts)
 		await copyState(database, inFolder('two'))
 		expect(await seen(inFolder('two'))).toEqual(before)
 		expect(await sent(inFolder('one'))).toMatchObject([{ id: 'd1', result: 'delivered' }])

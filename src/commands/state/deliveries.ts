@@ -69,7 +69,7 @@ export const deliveries: Command = {
 			if ((await listSent(statePlace, query, json, io)) === 0) needKnown('receiver', receiver, receivers)
 			return exitCodes.done
 		}
-		const waiting = (await peek(statePlace))?.deliveries ?? []
+		const waiting = [...((await peek(statePlace))?.whole.deliveries.values() ?? [])]
 		const found = waiting.filter(
 			(one) =>
 				(values.status === undefined || statusOf(one) === values.status) &&

@@ -6,6 +6,7 @@ import { PlainError, UsageError } from '../../errors.js'
 import type { Gap, NetworkSummary } from '../../model/state.js'
 import type { StuckLook } from '../../model/trouble.js'
 import { askHealth } from '../../ops/controlSocket.js'
+import { summarize } from '../../state/document.js'
 import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { needKnown } from '../shared/network.js'
@@ -43,7 +44,8 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		const { statePlace, ...settings } = await openStateSettings(args, io)
 		const { network, all, json } = args.values
 		needKnown('network', network, settings.networks)
-		const networks = [...((await peek(statePlace))?.summary.networks ?? [])].filter(
+		const stored = await peek(statePlace)
+		const networks = [...(stored === null ? [] : summarize(stored.whole).networks)].filter(
 			([name]) => network === undefined || name === network,
 		)
 		const found = networks.flatMap(([name, { gaps }]) => gaps.map((gap) => ({ network: name, gap })))

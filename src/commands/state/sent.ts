@@ -32,7 +32,7 @@ export async function listSent(place: StatePlace, query: HistoryQuery, json: boo
 /** An entry that is written to the history meanwhile is yielded once. */
 async function* sent(place: StatePlace, query: HistoryQuery): AsyncIterable<HistoryEntry> {
 	const seen = new Set<number>()
-	for (const entry of (await peek(place))?.history.toReversed() ?? []) {
+	for (const entry of (await peek(place))?.rows?.toReversed() ?? []) {
 		seen.add(entry.seq)
 		if (isAsked(entry, query)) yield entry
 	}

@@ -8,7 +8,7 @@ import { openChain } from '../../../src/daemon/openNetwork.js'
 import type { Address, Hash, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
-import { peekNetwork } from '../../../src/state/open.js'
+import { peek } from '../../../src/state/open.js'
 import { testNetwork, watchOf } from '../../scan/bench.js'
 import { openCodeBench } from '../../scan/code/codeBench.js'
 import { assemble } from '../../support/assembler.js'
@@ -83,7 +83,7 @@ test('default: each rule, before and after code was learnt, with and without the
 	const rulesOf = async (txHash: Hash, dir: string) => {
 		const found = await chain.transaction(txHash, signal)
 		if (found === null) throw new Error(`${txHash} is in no block`)
-		const remembered = () => peekNetwork({ kind: 'folder', dir }, 'local')
+		const remembered = async () => (await peek({ kind: 'folder', dir }))?.whole.networks.get('local')
 		const asked = { ...found, head, watches, remembered }
 		const knowledge = await codeKnowledge(asked, { codes, contracts, accounts, chain }, signal)
 		const context = { network, watches, checksum: (address: Address) => address, ...(knowledge && { code: knowledge }) }

@@ -81,7 +81,7 @@ describe('files of history', () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)
 		// As the disk was in between: the journal brings them, and the file has both, or half of it, or not at all.
-		expect((await peek({ kind: 'folder', dir: folder }))?.history).toEqual([])
+		expect((await peek({ kind: 'folder', dir: folder }))?.rows).toEqual([])
 		const whole = await readFile(file)
 		for (const bytes of [whole.length, whole.length - 1, whole.indexOf(0x0a) + 1, whole.indexOf(0x0a), 7, 0]) {
 			await copyFile(file, `${file}.kept`)
@@ -92,7 +92,7 @@ describe('files of history', () => {
 			await rm(`${file}.kept`)
 		}
 		await rm(file)
-		expect((await peek({ kind: 'folder', dir: folder }))?.history.map(({ seq }) => seq)).toEqual([1, 2])
+		expect((await peek({ kind: 'folder', dir: folder }))?.rows?.map(({ seq }) => seq)).toEqual([1, 2])
 		await (await open()).close()
 		expect(await readFile(file)).toEqual(whole)
 		await told('c')
