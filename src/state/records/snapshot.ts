@@ -113,18 +113,15 @@ function* lots<T>(values: Iterable<T>, most: number): Iterable<readonly T[]> {
 	if (lot.length > 0) yield lot
 }
 
-interface ReadNetwork {
-	readonly name: string
-	readonly facts: Omit<NetworkRecord, MapName | 'covered'>
-	readonly maps: { [K in MapName]?: Map<unknown, unknown> }
+/** A network whose records are being read. */
+type NetworkDraft = Omit<NetworkRecord, MapName> & { [K in MapName]?: Map<unknown, unknown> } & {
 	readonly covered: CoverageTable
-	readonly addresses: Map<number, Address[]>
 }
 
 interface Reading {
 	head: Pick<Snapshot, 'id' | 'before'> | null
 	facts: Omit<StateDoc, 'networks' | 'deliveries'>
-	readonly networks: ReadNetwork[]
+	readonly networks: [name: string, NetworkDraft][]
 	readonly deliveries: Map<string, Delivery>
 	readonly rows: HistoryEntry[]
 }
@@ -136,31 +133,29 @@ async function read(lines: Iterable<string>): Promise<Snapshot> {
 		take(reading, decoded(JSON.parse(line)) as SnapshotRecord)
 		if (isSliceOver()) await nextSlice()
 	}
-	const { deliveries, facts, rows } = reading
-	const networks = new Map(reading.networks.map((network) => [network.name, recordOf(network)]))
-	return { ...mustFind(reading.head), whole: { ...facts, networks, deliveries }, rows }
+	const { head, facts, deliveries, rows } = reading
+	const records = reading.networks as unknown as readonly [string, NetworkRecord][]
+	const networks = new Map(records.map(([name, record]) => [name, { ...record, books: booksOf(record.books) }]))
+	return { ...mustFind(head), whole: { ...facts, networks, deliveries }, rows }
 }
 
 function take(reading: Reading, record: SnapshotRecord): void {
-	const network = () => mustFind(reading.networks.at(-1))
+	const network = () => mustFind(reading.networks.at(-1))[1]
 	if ('snapshot' in record) reading.head = { id: record.snapshot, before: record.before }
 	else if ('network' in record) {
 		const { network: name, facts } = record
 		if (typeof facts.checkpoint.number !== 'bigint') throw new Error('a checkpoint without a number')
-		const covered = createCoverageTable()
-		reading.networks.push({ name, facts, maps: {}, covered, addresses: new Map() })
+		const maps = { announcements: new Map(), books: new Map(), gaps: new Map(), contracts: new Map() }
+		reading.networks.push([name, { ...facts, ...maps, covered: createCoverageTable() }])
 	} else if ('facts' in record) reading.facts = record.facts
 	else if ('map' in record) {
-		const { maps } = network()
-		maps[record.map] ??= new Map()
-		for (const [key, value] of record.part) maps[record.map]?.set(key, value)
+		network()[record.map] ??= new Map()
+		for (const [key, value] of record.part) network()[record.map]?.set(key, value)
 	} else if ('covered' in record) {
 		for (const { addresses, coverage } of record.covered)
 			for (const address of addresses) network().covered.set(address, coverage)
 	} else if ('backfill' in record) {
-		const { addresses } = network()
-		const own = addresses.get(record.backfill) ?? []
-		addresses.set(record.backfill, own)
+		const own = mustFind(network().backfills[record.backfill]).addresses as Address[]
 		own.push(...record.addresses)
 	} else if ('deliveries' in record)
 		for (const one of record.deliveries) reading.deliveries.set(one.id, deliveryIn(one))
@@ -179,11 +174,4 @@ function deliveryIn(one: Delivery): Delivery {
 function mustFind<T>(found: T | undefined | null): T {
 	if (found === undefined || found === null) throw new Error('a record is before the record that it belongs to')
 	return found
-}
-
-function recordOf({ facts, maps, covered, addresses }: ReadNetwork): NetworkRecord {
-	const { books = new Map(), ...rest } = maps as Partial<NetworkRecord>
-	const blank = { announcements: new Map(), gaps: new Map(), contracts: new Map() }
-	const backfills = facts.backfills.map((one, at) => ({ ...one, addresses: addresses.get(at) ?? [] }))
-	return { ...facts, ...blank, ...rest, books: booksOf(books), covered, backfills }
 }
