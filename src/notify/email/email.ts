@@ -31,41 +31,21 @@ interface SmtpError extends NodeJS.ErrnoException {
 	readonly rejectedErrors?: readonly SmtpError[]
 }
 
-export interface EmailReceiver extends Receiver {
-	/** Connects and logs in, and sends nothing. */
-	login(signal: AbortSignal): Promise<Outcome>
-}
-
-export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): EmailReceiver {
+export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): Receiver {
 	const { timeLimitMs = 90_000, connections = 2 } = options
 	const { host, hideSecrets, transport } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
 	// The pool emits the same errors that `sendMail` rejects with.
 	transport.on('error', () => undefined)
 
-	const attempt = async (act: (limited: AbortSignal) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> => {
-		const late = (): Outcome => {
-			return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
-		}
-		try {
-			return await withDeadline(timeLimitMs, act, late, signal)
-		} catch (error) {
-			if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
-			return judge(error as SmtpError)
-		}
+	const late = (): Outcome => {
+		return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
 	}
 
 	return {
 		name: settings.name,
 		recipients: settings.to,
 		takesDigest: () => true,
-		async login(signal) {
-			const verify = async (): Promise<Outcome> => {
-				await transport.verify()
-				return { result: 'delivered', answer: host }
-			}
-			return await attempt(verify, signal)
-		},
 		async deliver(delivery, signal) {
 			if (delivery.recipient === null)
 				return { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
@@ -74,7 +54,12 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 				const { response } = await transport.sendMail({ ...mail, signal: limited })
 				return { result: 'delivered', answer: `${host}: ${quote(response ?? '', hideSecrets)}` }
 			}
-			return await attempt(send, signal)
+			try {
+				return await withDeadline(timeLimitMs, send, late, signal)
+			} catch (error) {
+				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+				return judge(error as SmtpError)
+			}
 		},
 		async close() {
 			transport.close()
