@@ -1,27 +1,22 @@
 import { counted } from '../base/text/counted.js'
-import type { Config } from '../config/load.js'
-import type { Store } from '../model/ports.js'
 import type { NetworkTrouble } from '../model/trouble.js'
-import type { Notices } from './health/notices.js'
+import { receiversOf } from './openNetwork.js'
+import type { EditOptions } from './reload.js'
 
-export interface RefusalOptions {
-	readonly config: Pick<Config, 'networks'>
-	/** Names of the receivers of a network's watches. */
-	readonly receiversOf: (network: string) => readonly string[]
-	readonly store: Pick<Store, 'summary'>
-	readonly notices: Notices
-}
+type RefusalOptions = Pick<EditOptions, 'config' | 'parts' | 'metrics' | 'notices' | 'inEffect'>
 
 const WRONG = 'the watchlists as edited are wrong and change nothing; the last good ones stay in effect'
 const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
 
 /**
- * Notifies receivers that edited watchlists are wrong, and that they are right again, once each, also where an earlier
- * run sent the first notice. Never rejects.
+ * Health and metrics say whether the watchlists as last read are wrong. Receivers are notified that they are, and that
+ * they are right again, once each, also where an earlier run sent the first notice. Never rejects.
  */
-export function createRefusals({ config, receiversOf, store, notices }: RefusalOptions) {
+export function createRefusals({ config, parts: { store }, metrics, notices, inEffect }: RefusalOptions) {
 	async function reconcile(isRefused: boolean, reason: string): Promise<void> {
+		inEffect.isRefused = isRefused
+		metrics.reloadOk.set(isRefused ? 0 : 1)
 		// A state that cannot be read keeps no one from hearing of it.
 		const { networks } = (await store.summary().catch(() => null)) ?? { networks: null }
 		await notices.reconcile('refused', isRefused ? present() : [], ({ network }, isOver) => {
@@ -38,7 +33,7 @@ export function createRefusals({ config, receiversOf, store, notices }: RefusalO
 		// Two troubles of one millisecond have different ids, too.
 		const sinceMs = Date.now() + notices.timesAccepted()
 		return config.networks.map(({ name: network, chainId }) => {
-			const receivers = receiversOf(network).filter((name) => !reached.has(name))
+			const receivers = receiversOf(inEffect.watches, network).filter((name) => !reached.has(name))
 			for (const name of receivers) reached.add(name)
 			return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: false }
 		})
@@ -46,8 +41,8 @@ export function createRefusals({ config, receiversOf, store, notices }: RefusalO
 
 	return {
 		refused: (words: string) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
-		accepted(watches: number) {
-			const many = `${counted(watches, 'address is', 'addresses are')} watched`
+		accepted() {
+			const many = `${counted(inEffect.watches.length, 'address is', 'addresses are')} watched`
 			return reconcile(false, `the watchlists are right again and in effect: ${many}`)
 		},
 	}

@@ -6,15 +6,13 @@ import { chunksOf, revisionNow } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
 import type { Watchlists } from '../config/watchlists/watchlists.js'
 import { ConfigError, formatProblem } from '../errors.js'
-import type { Log, Store } from '../model/ports.js'
-import type { StatePlace } from '../model/state.js'
+import type { Log } from '../model/ports.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import { copyWatchlists } from '../state/open.js'
 import { CONFIG_CHANGED } from './health/health.js'
 import type { Notices } from './health/notices.js'
-import { receiversOf } from './openNetwork.js'
 import type { Parts } from './parts.js'
 import { createRefusals } from './refused.js'
 import { watchingInWords } from './supervision.js'
@@ -51,7 +49,8 @@ export interface EditOptions {
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
 	const { config, log } = options
 	const lists = followWatchlists(config)
-	const { accepted, refused } = createVerdicts(options)
+	const { accepted, refused } = createRefusals(options)
+	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		options.notifier.reloading()
@@ -61,7 +60,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 			await takeEffect(options, { ...read, cause })
 			// Poll now, so that a new watch need not wait for the next tick.
 			for (const poller of options.parts.pollers) poller.nudge(signal)
-			await accepted(read)
+			await acceptedAs(read)
 		} catch (error) {
 			if (signal.aborted) return
 			options.notifier.ready('the watchlists are wrong: the last good ones stay in effect')
@@ -75,9 +74,9 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 		}
 	}
 	/** One at a time, so that the last of several edits is the last to be kept. */
-	let running =
+	let running: Promise<unknown> =
 		config.refused === undefined
-			? accepted({ ...config, files: config.watchlistFiles })
+			? acceptedAs({ ...config, files: config.watchlistFiles })
 			: refused(config.refused.map(formatProblem).join('; '))
 	const reloadNext = (cause: string) => {
 		running = running.then(() => reload(cause))
@@ -94,43 +93,24 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 
 type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 
-/** What follows from good watchlists and from wrong ones, at the start and at each reload. Neither rejects. */
-function createVerdicts({ config, parts: { store }, metrics, notices, log, inEffect }: EditOptions) {
-	const receiversNow = (network: string) => receiversOf(inEffect.watches, network)
-	const refusals = createRefusals({ config, store, notices, receiversOf: receiversNow })
-	return {
-		async accepted(good: GoodFiles): Promise<void> {
-			inEffect.isRefused = false
-			metrics.reloadOk.set(1)
-			const said = refusals.accepted(inEffect.watches.length)
-			await keepGood(config.statePlace, good, store).catch((error) => {
-				const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
-				log.warn({ err: error }, lost)
-			})
-			await said
-		},
-		async refused(words: string): Promise<void> {
-			inEffect.isRefused = true
-			metrics.reloadOk.set(0)
-			await refusals.refused(words)
-		},
-	}
-}
-
 /** A copy that was begun ends after the signal to stop, too: the next start may need it. */
 const LONGEST_COPY_MS = 10_000
 
-/** Copies good watchlists for a restart that finds wrong ones. */
+/** Copies good watchlists for a restart that finds wrong ones. Never rejects. */
 async function keepGood(
-	place: StatePlace,
+	{ config: { statePlace }, parts: { store }, log }: EditOptions,
 	{ files: watchlists, contents, revision }: GoodFiles,
-	store: Pick<Store, 'fence'>,
 ): Promise<void> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
 	const signal = AbortSignal.timeout(LONGEST_COPY_MS)
 	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
-	await copyWatchlists(place, { revision, watchlists, files, chunks }, store.fence())
+	try {
+		await copyWatchlists(statePlace, { revision, watchlists, files, chunks }, store.fence())
+	} catch (error) {
+		const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
+		log.warn({ err: error }, lost)
+	}
 }
 
 async function takeEffect(

@@ -4,6 +4,7 @@ import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import { createNotices } from '../../src/daemon/health/notices.js'
 import { createVitals } from '../../src/daemon/health/vitals.js'
+import type { Parts } from '../../src/daemon/parts.js'
 import type { NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
@@ -11,9 +12,11 @@ import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import type { TroubleBook } from '../../src/model/trouble.js'
+import { createMetrics } from '../../src/ops/metrics.js'
 import type { PollReport } from '../../src/scan/poll.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { troubleBook } from '../../src/state/troubles.js'
+import { manyWatches } from '../pages/facts.js'
 import { temporaryFolder } from '../support/folder.js'
 import { silent } from '../support/silent.js'
 
@@ -61,7 +64,10 @@ function place(configured = ['hook']) {
 				...{ ...shared, clock, networks: all },
 				pollers: networks.map((name) => ({ name, status }) as NetworkPoller),
 			})
-			const refusals = createRefusals({ ...shared, store, config: { networks: all } as unknown as Config })
+			const metrics = createMetrics({ version: '1.2.3', summary: store.summary, process: false })
+			const inEffect = { watches: manyWatches(3), loadedAtMs: 0, isRefused: false, isConfigChanged: false }
+			const edits = { config: { networks: all } as unknown as Config, parts: { store } as Parts }
+			const refusals = createRefusals({ ...edits, metrics, notices, inEffect })
 			const report = (checkpoint: bigint) =>
 				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
 			return { vitals, refusals, report }
@@ -125,8 +131,8 @@ test('default: seven wrong saves over a restart are one message, its end is one,
 	for (const save of ['one', 'two', 'three', 'one']) await first.refusals.refused(save)
 	const second = await start()
 	for (const save of ['one', 'four', 'five']) await second.refusals.refused(save)
-	await second.refusals.accepted(3)
-	await second.refusals.accepted(3)
+	await second.refusals.accepted()
+	await second.refusals.accepted()
 	expect(said()).toEqual(['system.refused', 'system.recovered'])
 	const [refused, recovered] = posted.map(({ message }) => message.data)
 	expect(refused).toMatchObject({ reason: expect.stringContaining(': one. To do'), checkpoint: 137, head: 138 })
@@ -147,13 +153,13 @@ test('behavior: killed at any write, what was announced is ended, under one id e
 		await first.refusals.refused('wrong')
 		first.report(6n)
 		await first.vitals.check()
-		await first.refusals.accepted(1)
+		await first.refusals.accepted()
 		const wasTold = said()
 
 		const second = await start()
 		second.report(7n)
 		await second.vitals.check()
-		await second.refusals.accepted(1)
+		await second.refusals.accepted()
 		const found = kept().map(({ type, data }) => ('ends' in data && data.ends === 'refused' ? 'mended' : type))
 		const counts = (type: string) => found.filter((each) => each === type).length
 		for (const [begin, end] of [
