@@ -1,6 +1,6 @@
 // What an endpoint can do to logs, and what is then told, against what the chain holds: at the head, and catching up
 // with one endpoint and with two.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
@@ -27,7 +27,6 @@ const BLOCKS = 18
 /** In each third block two transfers to Alice, with another's between; in others one of another's, or none. */
 async function play(): Promise<Played> {
 	const node = await startTestAnvil(['--order', 'fifo'])
-	onTestFinished(() => node.stop())
 	const [from, alice, bob] = (await node.accounts()) as [Address, Address, Address]
 	const created = await node.receipt(await node.send({ from, data: erc20('USD', 6) }))
 	const token = created.contractAddress as Address
@@ -200,8 +199,14 @@ async function read(played: Played, { lie, lacks = [] }: Case, way: (typeof ways
 }
 
 describe('alerts, whatever an endpoint does to logs', () => {
+	// It is only read.
+	let played: Played
+	beforeAll(async () => {
+		played = await play()
+	})
+	afterAll(() => played.node.stop())
+
 	test.each(Object.keys(ways) as (keyof typeof ways)[])('behavior: %s: what is true, or nothing', async (name) => {
-		const played = await play()
 		const { truth } = played
 		const way = ways[name]
 		for (const [title, one] of Object.entries(cases)) {
