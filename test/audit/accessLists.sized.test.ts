@@ -11,6 +11,7 @@ import { listening } from '../support/listening.js'
 import { sized, testInFull } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
+import { soaked } from '../support/soak.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
 const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
@@ -129,13 +130,14 @@ testInFull(
 	async () => {
 		const { dialect, hide } = hideTransactions()
 		const others = Array.from(
-			{ length: 3_000 },
+			// More than are asked for at once.
+			{ length: 2_100 },
 			(_, n): Address => `0x${(0xabc0000 + n).toString(16).padStart(40, '0')}`,
 		)
 		const { node, bench, block, bob } = await open([{ ...dialect, accessLists: true }], others)
 		for (let n = 0; n < 3; n++) await block()
 		expect((await bench.store.network('local'))?.books.size).toBe(others.length)
-		hide(await node.send({ from: bob, to: others[1_500] as Address, valueWei: 11n, gas: 21_000n }))
+		hide(await node.send({ from: bob, to: others[2_050] as Address, valueWei: 11n, gas: 21_000n }))
 		const number = await block()
 		expect(await alertsOf(bench, 'alert.unexplained')).toMatchObject([
 			{ fromBlock: Number(number), toBlock: Number(number), differenceWei: '11', late: false },
@@ -158,7 +160,7 @@ testInFull('error: a list that leaves an account out is not believed, and the bo
 })
 
 test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
-	const plan = planScenario({ seed: 11, blocks: sized(12, 60) })
+	const plan = planScenario({ seed: 11, blocks: sized(12, soaked(34, 60)) })
 	const node = await startTestAnvil(plan.anvilArgs)
 	const gateway = await startDialectGateway(node.url, { accessLists: true })
 	const { log, said } = listening()
