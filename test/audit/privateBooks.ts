@@ -13,6 +13,7 @@ import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
+import { soaked } from '../support/soak.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
 const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
@@ -562,7 +563,6 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 
 	const scenarios = [
 		{ title: 'each list at once', late: 0, never: 0 },
-		{ title: 'every other list late', late: 50, never: 0 },
 		{ title: 'four of five lists late', late: 80, never: 0 },
 		{ title: 'one of five lists never, some late', late: 20, never: 20 },
 	] as const
@@ -570,7 +570,7 @@ export function privateBooks(openStore: NonNullable<BenchOptions['openStore']>):
 	test.each(scenarios)(
 		'default: over a scenario of everything that moves coins nothing is unexplained: $title',
 		async ({ late, never }) => {
-			const plan = planScenario({ seed: 11, blocks: 60 })
+			const plan = planScenario({ seed: 11, blocks: soaked(34, 60) })
 			const node = await startTestAnvil(plan.anvilArgs)
 			const chance = createChance(late + never)
 			let isOver = false
