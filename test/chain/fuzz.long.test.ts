@@ -459,7 +459,7 @@ test('default: without a mutation the small chain is read alike by every source'
 test(
 	'behavior: an endpoint with answers wrong at random is passed over, and the second one is used',
 	async () => {
-		await runWell()
+		if (right.size === 0) await runWell()
 		let runs = 0
 		refused = 0
 		await fc.assert(
@@ -470,7 +470,7 @@ test(
 			{
 				examples: known(),
 				...(fuzzSeconds === null
-					? { numRuns: known().length + 150 }
+					? { numRuns: known().length + 75 }
 					: { numRuns: 10_000_000, interruptAfterTimeLimit: fuzzSeconds * 1_000, markInterruptAsFailure: false }),
 			},
 		)
