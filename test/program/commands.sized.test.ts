@@ -7,12 +7,11 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { typed } from '../support/commandLine.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import type { Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
-import { hookServer, other, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, other, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let chain: TestAnvil
 let node: TalkativeNode
@@ -36,23 +35,12 @@ beforeAll(async () => {
 
 afterAll(() => Promise.all([chain.stop(), node.close()]))
 
-/** Its commands run in this process, but for `once`, which logs to standard output. */
 function site(hooks: Readonly<Record<string, string>>, watches: readonly string[], more = ''): Site {
 	const files = {
 		'tracewatch.yaml': `${settings(`http://${node.host}/key/evm`, hooks)}${more}`,
 		'watchlists/a.yaml': watchlist(watches, Object.keys(hooks).join(', ')),
 	}
-	return here(siteOf(files))
-}
-
-function here(opened: Site): Site {
-	const run: Site['run'] = async (args, env = {}) => {
-		if (args[0] === 'once') return await opened.run(args, env)
-		const { code, out, err } = await typed(args, { cwd: opened.folder, env })
-		const text = (written: readonly string[]) => written.map((line) => `${line}\n`).join('')
-		return { code, stdout: text(out), stderr: text(err) }
-	}
-	return { ...opened, run }
+	return inProcess(siteOf(files))
 }
 
 const lines = (text: string) => text.trim().split('\n')
@@ -123,7 +111,7 @@ describe('replay', () => {
 	})
 
 	testInFull('error: a wrong span of blocks is refused before a node is asked', async () => {
-		const nowhere = here(
+		const nowhere = inProcess(
 			siteOf({
 				'tracewatch.yaml': settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' }),
 				'watchlists/a.yaml': watchlist([`{address: ${other}}`], 'hook'),
@@ -282,7 +270,7 @@ describe('test-send', () => {
 
 describe('examples/starter, copied', () => {
 	test('check accepts it as it stands, and names a secret whose file is gone', async () => {
-		const opened = here(siteOf())
+		const opened = inProcess(siteOf())
 		cpSync(join(import.meta.dirname, '../../examples/starter'), opened.folder, { recursive: true })
 		const secrets = join(opened.folder, 'secrets')
 		for (const name of readdirSync(secrets)) chmodSync(join(secrets, name), 0o600)

@@ -1,20 +1,20 @@
 // When a message is given up: never at once, and by rule; afterwards everything says so. Time passes from run to run.
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
-import { typed } from '../support/commandLine.js'
-import { hookServer, other, settings, siteOf, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, settings, siteOf, treasury, watchlist } from './site.js'
 
 const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const minute = 60_000
 const hour = 60 * minute
 const words = 'chat not found or the bot was removed from it'
 
+const node = await startTestAnvil()
+afterAll(() => node.stop())
+
 /** A receiver, and a watch whose payments are 1 wei, 2 wei and so on. */
 async function start() {
-	const node = await startTestAnvil()
-	onTestFinished(() => node.stop())
 	const hook = await hookServer()
 	const here = siteOf({
 		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
@@ -22,16 +22,22 @@ async function start() {
 		clock: '0',
 	})
 	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock') }
-	await here.run(['once'], env)
+	// Commands see the same clock in this process.
+	const startedMs = Date.now()
+	vi.useFakeTimers({ toFake: ['Date'], now: startedMs, shouldAdvanceTime: true })
+	onTestFinished(() => void vi.useRealTimers())
+	const typing = inProcess(here)
+	await typing.run(['once'])
 	const pay = (wei: number) => node.send({ from: other, to: treasury, valueWei: BigInt(wei) })
 	/** Each due message is tried once. */
 	const tryAt = async (ms: number) => {
 		here.write('clock', String(ms))
-		await here.run(['once'], env)
+		vi.setSystemTime(startedMs + ms)
+		await typing.run(['once'])
 	}
 	/** The payments of which nothing arrived, each with its state. */
 	const left = async () => {
-		const { stdout } = await typed(['deliveries', '--json'], { cwd: here.folder })
+		const { stdout } = await typing.run(['deliveries', '--json'])
 		const lines = stdout.split('\n').flatMap((line) => (line === '' ? [] : [JSON.parse(line)]))
 		return lines
 			.flat()
@@ -39,7 +45,7 @@ async function start() {
 	}
 	/** As a person and a probe see it. */
 	const seen = async () => {
-		const status = await here.run(['status'], env)
+		const status = await typing.run(['status'])
 		const running = here.start(['run'], env)
 		const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
 		const health = await fetch(`http://127.0.0.1:${String(port)}/healthz`)

@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
-import { hookServer, other, settings, siteOf, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, settings, siteOf, treasury, watchlist } from './site.js'
 
 test('error: `once` ends and keeps each alert, however receivers refuse and fail from run to run', async () => {
 	const node = await startTestAnvil()
@@ -12,10 +12,12 @@ test('error: `once` ends and keeps each alert, however receivers refuse and fail
 	const receivers = `receivers:
   - {name: mail, type: email, from: a@example.org, to: [b@example.org], smtp: "smtp://${mail.host}"}
 `
-	const here = siteOf({
-		'tracewatch.yaml': settings(node.url, { hook: hook.origin }).replace('receivers:\n', receivers),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`], 'mail, hook'),
-	})
+	const here = inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }).replace('receivers:\n', receivers),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`], 'mail, hook'),
+		}),
+	)
 	await here.run(['once'])
 	const phases = ['connect', 'login', 'sender', 'recipient', 'data']
 	const statuses = [400, 401, 410, 500, 302]

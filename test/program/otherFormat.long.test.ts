@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { fileOf } from '../state/file/folder.js'
 import { startServer } from '../state/postgres/server.js'
-import { settings, siteOf, treasury, watchlist } from './site.js'
+import { inProcess, settings, siteOf, treasury, watchlist } from './site.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
@@ -13,11 +13,13 @@ const commands = [['run'], ['once'], ['status'], ['deliveries'], ['deliveries', 
 
 /** No node answers and no receiver listens: the program never gets that far. */
 const siteWith = (state: string, files: Readonly<Record<string, string>> = {}) =>
-	siteOf({
-		'tracewatch.yaml': `${settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' })}state: ${state}\n`,
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
-		...files,
-	})
+	inProcess(
+		siteOf({
+			'tracewatch.yaml': `${settings('http://127.0.0.1:9', { hook: 'http://127.0.0.1:9' })}state: ${state}\n`,
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+			...files,
+		}),
+	)
 
 const remedy = (home: string) =>
 	`nothing was changed: keep it, and name a new ${home} in \`state\`; watching then starts at the head, and ` +

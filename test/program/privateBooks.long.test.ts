@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
-import { hookServer, settings, siteOf, stranger, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, settings, siteOf, stranger, treasury, vault, watchlist } from './site.js'
 
 async function openSite(dialect: Parameters<typeof startDialectGateway>[1]) {
 	const node = await startTestAnvil()
@@ -15,10 +15,12 @@ async function openSite(dialect: Parameters<typeof startDialectGateway>[1]) {
 		await node.stop()
 	})
 	const hook = await hookServer()
-	const here = siteOf({
-		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, '    private: true\n'),
-		'watchlists/a.yaml': watchlist([`{address: ${vault}}`, `{address: ${stranger}}`]),
-	})
+	const here = inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, '    private: true\n'),
+			'watchlists/a.yaml': watchlist([`{address: ${vault}}`, `{address: ${stranger}}`]),
+		}),
+	)
 	const pay = async (to: typeof vault, valueWei: bigint) => {
 		await node.receipt(await node.send({ from: treasury, to, valueWei }))
 		expect((await here.run(['once'])).code).toBe(0)

@@ -6,7 +6,7 @@ import type { TestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
-import { hookServer, siteOf } from './site.js'
+import { hookServer, inProcess, siteOf } from './site.js'
 
 /** Keys that choose a receiver in the list: one `j` a line down. */
 export const pick = { mail: '', webhook: 'j', telegram: 'jjjj', pagerduty: 'jjjjjj' } as const
@@ -18,7 +18,7 @@ export async function startSetup(node: TestAnvil) {
 	const proxy = await startFaultProxy(node.url)
 	onTestFinished(() => proxy.close())
 	const rpc = `${proxy.url}/Canary-node-0123456789/evm`
-	const here = siteOf()
+	const here = inProcess(siteOf())
 	const [out, tmp] = [join(here.folder, 'out'), join(here.folder, 'tmp')]
 	mkdirSync(tmp)
 	const command = [process.execPath, cliPath, 'setup', '--dir', 'out']

@@ -2,6 +2,7 @@
 import { expect, onTestFinished } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
@@ -48,6 +49,18 @@ export function siteOf(files: Readonly<Record<string, string>> = {}): Site {
 	const site = openSite(files)
 	onTestFinished(() => site.close())
 	return site
+}
+
+/** Its commands, but those that are started, run in this process: a start costs little. Their log is not in the output. */
+export function inProcess(site: Site): Site {
+	const text = (written: readonly string[]) => written.map((line) => `${line}\n`).join('')
+	return {
+		...site,
+		async run(args, env = {}) {
+			const { code, out, err } = await typed(args, { cwd: site.folder, env })
+			return { code, stdout: text(out), stderr: text(err) }
+		},
+	}
 }
 
 /** Resolves when the daemon has taken in its watches, for the first time. */

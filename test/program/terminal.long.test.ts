@@ -5,7 +5,7 @@ import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import type { Ended } from '../support/program.js'
-import { settings, siteOf, treasury, vault, watchlist } from './site.js'
+import { inProcess, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
 /** Erases, names the window, colours, turns the direction, hides, begins lines; after each a word that may stay. */
 const signs = '\u001b[2J \u001b]0;owned\u0007 \u009b31m \u202e \u2066 \u200b \ufeff \u0085 \r'.split(' ')
@@ -39,15 +39,18 @@ function twist(method: string, _params: readonly unknown[], result: unknown): un
 	if (method === 'trace_filter' || method === 'ots_getContractCreator') {
 		throw new Refused({ error: { code: -32000, message: hostile } })
 	}
+	if (method === 'eth_getTransactionReceipt' && result !== null) return { ...(result as object), status: '0x0' }
 	if (method !== 'trace_transaction' && method !== 'trace_block') return undefined
 	return (result as object[]).map((row) => ({ ...row, error: hostile }))
 }
 
 function open(url = gateway.url) {
-	return siteOf({
-		'tracewatch.yaml': settings(url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
-	})
+	return inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
+		}),
+	)
 }
 
 function expectFit(name: string, { stdout, stderr }: Ended, shows?: RegExp): void {
@@ -77,28 +80,32 @@ test.each([
 	['only what turns letters round', '\u202eTreasury'],
 	['only a line of its own', 'Treasury\u2028FORGED'],
 ])('error: check and replay, of a label with %s', async (_name, label) => {
-	const here = siteOf({
-		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
-	})
+	const here = inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
+		}),
+	)
 	expectFit('check', await here.run(['check']), /control characters/)
 	expectFit('replay', await here.run(['replay', '--network', 'local', '--from', '0', '--to', '1']))
 })
 
 test('behavior: invisible characters are taken out of a label', async () => {
-	const here = siteOf({
-		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: "Trea\u200bsury"}`]),
-	})
+	const here = inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: "Trea\u200bsury"}`]),
+		}),
+	)
 	expectFit('check', await here.run(['check']), /Treasury/)
 })
 
 test('error: deliveries, status and test-send, of a receiver that answers with them', async () => {
 	const here = open(node.url)
 	expectFit('test-send', await here.run(['test-send', 'hook']), /FORGED/)
-	expectFit('first', await here.run(['once']))
+	expectFit('first', await here.start(['once']).ended)
 	await node.receipt(await node.send({ from: treasury, to: vault, valueWei: 7n }))
-	expectFit('once', await here.run(['once']), /FORGED/)
+	expectFit('once', await here.start(['once']).ended, /FORGED/)
 	for (const args of [['deliveries'], ['deliveries', 'list', '--json'], ['status'], ['status', '--json']]) {
 		expectFit(args.join(' '), await here.run(args), args[0] === 'deliveries' ? /FORGED/ : undefined)
 	}
@@ -113,9 +120,9 @@ test('error: watch and once, of a node that refuses everything so', async () => 
 	})
 	onTestFinished(() => rude.close())
 	const here = open(rude.url)
-	expectFit('once', await here.run(['once']), /FORGED/)
+	expectFit('once', await here.start(['once']).ended, /FORGED/)
 	expectFit('replay', await here.run(['replay', '--network', 'local', '--from', '1', '--to', '2']), /FORGED/)
 	const running = here.start(['watch', treasury, '--rpc', rude.url], { TMPDIR: here.folder })
-	while (!running.output().includes('FORGED')) await new Promise((resolve) => setTimeout(resolve, 20))
+	await expect.poll(running.output).toContain('FORGED')
 	expectFit('watch', await running.stop('SIGINT'), /FORGED/)
 })

@@ -7,7 +7,7 @@ import type { Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { openSite } from '../support/program.js'
-import { other, settings, treasury, watchlist } from './site.js'
+import { inProcess, other, settings, treasury, watchlist } from './site.js'
 
 const hidden = '\u200b'
 const label = `Trea${hidden}sury`
@@ -20,10 +20,12 @@ let hash: Hash
 beforeAll(async () => {
 	node = await startTestAnvil()
 	hook = await startHookServer()
-	here = openSite({
-		'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
-	})
+	here = inProcess(
+		openSite({
+			'tracewatch.yaml': settings(node.url, { hook: hook.origin }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: ${JSON.stringify(label)}}`]),
+		}),
+	)
 	expect((await here.run(['once'])).code).toBe(0)
 	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 4n }))
 	await node.mine(2)
