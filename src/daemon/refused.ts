@@ -1,9 +1,19 @@
 import { counted } from '../base/text/counted.js'
+import type { Config } from '../config/load.js'
+import type { Store } from '../model/ports.js'
 import type { NetworkTrouble } from '../model/trouble.js'
+import type { WatchSet } from '../model/watch.js'
+import type { Metrics } from '../ops/metrics.js'
+import type { Notices } from './health/notices.js'
 import { receiversOf } from './openNetwork.js'
-import type { EditOptions } from './reload.js'
 
-type RefusalOptions = Pick<EditOptions, 'config' | 'parts' | 'metrics' | 'notices' | 'inEffect'>
+export interface RefusalOptions {
+	readonly config: Pick<Config, 'networks'>
+	readonly store: Pick<Store, 'summary'>
+	readonly metrics: Pick<Metrics, 'reloadOk'>
+	readonly notices: Notices
+	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean }
+}
 
 const WRONG = 'the watchlists as edited are wrong and change nothing; the last good ones stay in effect'
 const MOST_WORDS = 500
@@ -13,7 +23,7 @@ const REMEDY = '. To do: correct what is named and save; no restart is needed'
  * Health and metrics say whether the watchlists as last read are wrong. Receivers are notified that they are, and that
  * they are right again, once each, also where an earlier run sent the first notice. Never rejects.
  */
-export function createRefusals({ config, parts: { store }, metrics, notices, inEffect }: RefusalOptions) {
+export function createRefusals({ config, store, metrics, notices, inEffect }: RefusalOptions) {
 	async function reconcile(isRefused: boolean, reason: string): Promise<void> {
 		inEffect.isRefused = isRefused
 		metrics.reloadOk.set(isRefused ? 0 : 1)

@@ -49,7 +49,7 @@ export interface EditOptions {
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
 	const { config, log } = options
 	const lists = followWatchlists(config)
-	const { accepted, refused } = createRefusals(options)
+	const { accepted, refused } = createRefusals({ ...options, store: options.parts.store })
 	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return

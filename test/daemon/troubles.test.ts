@@ -4,7 +4,6 @@ import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import { createNotices } from '../../src/daemon/health/notices.js'
 import { createVitals } from '../../src/daemon/health/vitals.js'
-import type { Parts } from '../../src/daemon/parts.js'
 import type { NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
@@ -65,9 +64,9 @@ function place(configured = ['hook']) {
 				pollers: networks.map((name) => ({ name, status }) as NetworkPoller),
 			})
 			const metrics = createMetrics({ version: '1.2.3', summary: store.summary, process: false })
-			const inEffect = { watches: manyWatches(3), loadedAtMs: 0, isRefused: false, isConfigChanged: false }
-			const edits = { config: { networks: all } as unknown as Config, parts: { store } as Parts }
-			const refusals = createRefusals({ ...edits, metrics, notices, inEffect })
+			const inEffect = { watches: manyWatches(3), isRefused: false }
+			const config = { networks: all } as unknown as Config
+			const refusals = createRefusals({ config, store, metrics, notices, inEffect })
 			const report = (checkpoint: bigint) =>
 				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
 			return { vitals, refusals, report }
