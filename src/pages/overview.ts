@@ -80,7 +80,7 @@ export async function overview(facts: PageFacts) {
 /** The newest alerts and retractions that the state still keeps, newest first; one of each event and address. */
 function latestOf(facts: PageFacts) {
 	const all = facts.networks.flatMap(({ name }) =>
-		[...facts.announcements(name)].flatMap(({ status, alerts: [first] }) =>
+		[...(facts.state(name)?.announcements.values() ?? [])].flatMap(({ status, alerts: [first] }) =>
 			first === undefined
 				? []
 				: [{ type: status === 'announced' ? first.type : ('alert.removed' as const), data: first.data }],

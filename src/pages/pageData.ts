@@ -1,12 +1,10 @@
 /** The data of the pages. The daemon provides it; it is read at the time of each request. */
 
 import type { Message } from '../model/alert.js'
-import type { Book } from '../model/books.js'
-import type { Contract } from '../model/contract.js'
 import type { Delivery, Outcome } from '../model/delivery.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { HistoryReader } from '../model/history.js'
-import type { Announcement, StateSummary } from '../model/state.js'
+import type { NetworkState, StateSummary } from '../model/state.js'
 import type { Health } from '../model/trouble.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 
@@ -59,11 +57,8 @@ export interface PageFacts {
 	endpoint(network: string): string | null
 	/** Null before the first attempt since this process started. */
 	lastAnswer(receiver: string): LastAnswer | null
-	/** A watch's book as of the last commit; null: it has none. */
-	bookOf(network: string, address: Address): Pick<Book, 'block' | 'balanceWei'> | null
-	/** What was last read of a watch that has code; null: it has none, or was not looked at. */
-	contractOf(network: string, address: Address): Contract | null
-	announcements(network: string): Iterable<Announcement>
+	/** As of the last commit; null before the first. */
+	state(network: string): Pick<NetworkState, 'announcements' | 'books' | 'contracts'> | null
 	/** Describes a message in one sentence. */
 	says(message: Message): string
 	/** Whether such a sentence is highlighted. */

@@ -36,7 +36,7 @@ export async function watchPage(facts: PageFacts, params: URLSearchParams) {
 		explorer: settings.explorer === null ? null : `${settings.explorer}/address/${facts.checksum(own)}`,
 		watches: watchRows(facts, found).map((row, at) => ({ ...row, ...rulesOf(found[at], settings) })),
 		/** Null on further pages, and where nothing is known to rule it. */
-		rulers: before === null ? rulersOf(own, facts.contractOf(network, own), facts) : null,
+		rulers: before === null ? rulersOf(own, facts.state(network)?.contracts.get(own) ?? null, facts) : null,
 		/** Of the last 30 days, in the network's coin; null on further pages. */
 		movements,
 		...list,

@@ -30,13 +30,13 @@ export function watchRows(facts: PageFacts, found: readonly Watch[]) {
 	return found.map((watch) => {
 		const { address, label, tags, watchlist, kinds, direction, receivers } = watch
 		const settings = facts.networks.find(({ name }) => name === watch.network)
-		const book = facts.bookOf(watch.network, address)
+		const book = facts.state(watch.network)?.books.get(address)
 		return {
 			...{ network: watch.network, address: facts.checksum(address), label, tags, watchlist },
 			...{ kinds, direction, receivers },
 			lastEvent: newest.get(`${watch.network} ${address}`) ?? null,
 			book:
-				book === null
+				book === undefined
 					? null
 					: {
 							closedTo: Number(book.block),
@@ -56,7 +56,7 @@ function newestAnnounced(facts: PageFacts, found: readonly Watch[]) {
 	for (const { name } of facts.networks) {
 		const shown = new Set(found.flatMap((watch) => (watch.network === name ? [watch.address] : [])))
 		if (shown.size === 0) continue
-		for (const { id, block, alerts } of facts.announcements(name)) {
+		for (const { id, block, alerts } of facts.state(name)?.announcements.values() ?? []) {
 			const [first] = alerts
 			const address = first?.data.watch.address.toLowerCase() as Address | undefined
 			if (first === undefined || address === undefined || !shown.has(address)) continue

@@ -36,7 +36,7 @@ import { createTerminal } from '../../src/ops/terminal.js'
 import { pageAt } from '../../src/pages/pages.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertData, deliveryOf, idOf, messageOf, never, systemData } from '../notify/samples.js'
-import { manyWatches, pageFacts } from '../pages/facts.js'
+import { announcementsOf, manyWatches, pageFacts, shownState } from '../pages/facts.js'
 import { createChance } from '../support/chance.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { fuzzSeed } from '../support/longRun.js'
@@ -121,7 +121,7 @@ receivers:
 					deliveries: () => store.deliveries(),
 					watches: manyWatches(2, pageSays),
 					receivers: [{ name: 'hook', type: 'webhook', place: pageSays, fallback: null }],
-					announcements: () => [announcementIn(pageSays)],
+					state: () => shownState({ announcements: announcementsOf([announcementIn(pageSays)]) }),
 				}),
 			),
 	})

@@ -5,7 +5,7 @@ import { usualKinds } from '../../src/kinds/all.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { WatchRules } from '../../src/model/watch.js'
 import { alertDeliveryOf, deliveryOf, messageOf, payer, startMs, systemData, treasury } from '../notify/samples.js'
-import { pageFacts, servePages } from './facts.js'
+import { pageFacts, servePages, shownState } from './facts.js'
 
 const clock = () => startMs + 3_600_000
 const other = '0x00000000000000000000000000000000000D0001'
@@ -77,8 +77,9 @@ describe('the page of a watch', () => {
 	const own = `/watch?network=ethereum&address=${treasury}`
 
 	test('default: the page of a watch shows its settings, balance with the block, movements and alerts', async () => {
-		const book = () => ({ block: 19_000_000n, balanceWei: 1_234_500_000_000_000_000_001n })
-		const url = await servePages(() => ({ ...facts(), bookOf: book }))
+		const book = { block: 19_000_000n, balanceWei: 1_234_500_000_000_000_000_001n, movedWei: 0n }
+		const books = new Map([[treasury.toLowerCase() as Address, book]])
+		const url = await servePages(() => ({ ...facts(), state: () => shownState({ books }) }))
 		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}${own}&format=json`)).json()
 		expect(found.watches).toMatchObject([
 			{

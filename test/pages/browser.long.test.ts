@@ -5,13 +5,13 @@ import { createRequire } from 'node:module'
 import { type Browser, type BrowserContextOptions, chromium } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
-import type { ReceiverSummary } from '../../src/model/state.js'
+import type { Announcement, ReceiverSummary } from '../../src/model/state.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import type { PageFacts } from '../../src/pages/pageData.js'
 import { alertData, alertDeliveryOf, digestData, messageOf, systemData, undeliveredData } from '../notify/samples.js'
 import { addressOf } from '../state/samples.js'
 import { notProved } from '../support/notProved.js'
-import { announcedOf, manyWatches, pageFacts, servePages } from './facts.js'
+import { announcedOf, announcementsOf, manyWatches, pageFacts, servePages, shownState } from './facts.js'
 
 const program = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'].find((path) =>
 	existsSync(path),
@@ -90,12 +90,13 @@ const sites: Readonly<Record<string, () => PageFacts>> = {
 			alertData({ watch, kind: 'unexplained', frameType: 'balance', from: null }),
 			alertData({ watch, kind: 'token', frameType: 'log', token: longToken, value: null, asset: hostile }),
 		].map((data) => announcedOf(data))
+		const isOn = (name: string) => (each: Announcement) => each.alerts[0]?.data.network === name
 		const [first] = pageFacts().networks
 		const networks = first === undefined ? [] : [first, { ...first, name: 'base', chainId: 8453 }]
 		return pageFacts({
 			watches: manyWatches(3),
 			networks,
-			announcements: (name) => announcements.filter(({ alerts: [one] }) => one?.data.network === name),
+			state: (name) => shownState({ announcements: announcementsOf(announcements.filter(isOn(name))) }),
 			deliveries: async () => gathered,
 		})
 	},

@@ -32,6 +32,16 @@ export function announcedOf(data: AlertData, status: Announcement['status'] = 'a
 	return { ...facts, txHash: data.txHash as Hash, revision: 0, status, alerts }
 }
 
+/** The parts of a network's state that pages show. */
+export function shownState(parts: Partial<ReturnType<PageFacts['state']>>): ReturnType<PageFacts['state']> {
+	return { announcements: new Map(), books: new Map(), contracts: new Map(), ...parts }
+}
+
+/** The keys are not the ids, since samples share one. */
+export function announcementsOf(all: readonly Announcement[]): ReadonlyMap<string, Announcement> {
+	return new Map(all.map((each, at) => [String(at), each]))
+}
+
 export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 	return {
 		...{ version: '1.2.3', clock: standingClock, startedAtMs: START_MS, watches: manyWatches(0) },
@@ -46,9 +56,7 @@ export function pageFacts(rest: Partial<PageFacts> = {}): PageFacts {
 		history: null,
 		endpoint: () => null,
 		lastAnswer: () => null,
-		bookOf: () => null,
-		contractOf: () => null,
-		announcements: () => [],
+		state: () => null,
 		...{ says: headline, isAlarming },
 		checksum: (address) => address,
 		...rest,

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Announcement } from '../../src/model/state.js'
 import { alertData, payer, startMs } from '../notify/samples.js'
-import { announcedOf, pageFacts, servePages } from './facts.js'
+import { announcedOf, announcementsOf, pageFacts, servePages, shownState } from './facts.js'
 
 const clock = () => startMs + 60_000
 const hourMs = 3_600_000
@@ -25,7 +25,7 @@ async function overviewOf(rest: Parameters<typeof pageFacts>[0]) {
 }
 
 test('default: the latest alerts first, newest at the top, before networks and receivers', async () => {
-	const { found, text } = await overviewOf({ announcements: eventful })
+	const { found, text } = await overviewOf({ state: () => shownState({ announcements: announcementsOf(eventful()) }) })
 	expect(found.latest.map(({ id }: { id: string }) => id)).toEqual(['d', 'c', 'b'])
 	expect(found.latest[0]).toMatchObject({
 		type: 'alert.transfer',
@@ -41,7 +41,9 @@ test('default: the latest alerts first, newest at the top, before networks and r
 test('behavior: at most 12 of them are shown, and a retraction is one', async () => {
 	const all = Array.from({ length: 40 }, (_, at) => announced({ id: `${at}` }, startMs - at * 1_000))
 	const retracted = announced({ id: 'r' }, startMs + 1_000, 'retracted')
-	const { found } = await overviewOf({ announcements: () => [...all, retracted] })
+	const { found } = await overviewOf({
+		state: () => shownState({ announcements: announcementsOf([...all, retracted]) }),
+	})
 	expect(found.latest).toHaveLength(12)
 	expect(found.latest[0]).toMatchObject({ id: 'r', type: 'alert.removed' })
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Contract } from '../../src/model/contract.js'
 import { hash } from '../core/build.js'
 import { addressOf } from '../state/samples.js'
-import { manyWatches, pageFacts, servePages } from './facts.js'
+import { manyWatches, pageFacts, servePages, shownState } from './facts.js'
 
 const [own, owner, admin] = [addressOf(1), addressOf(2), addressOf(99)]
 const entry: Contract = {
@@ -14,7 +14,8 @@ const path = `/watch?network=ethereum&address=${own}`
 const factsOf = (contract: Contract | null) =>
 	pageFacts({
 		watches: manyWatches(3),
-		contractOf: (network, address) => (network === 'ethereum' && address === own ? contract : null),
+		state: (network) =>
+			network === 'ethereum' ? shownState({ contracts: new Map(contract === null ? [] : [[own, contract]]) }) : null,
 	})
 
 test('default: each value with what shows it, and a link where it is watched too', async () => {
