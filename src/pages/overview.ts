@@ -42,8 +42,7 @@ export async function overview(facts: PageFacts) {
 		}
 	})
 	const known = facts.receivers.map(({ name }) => name)
-	const others = [...(summary?.receivers.keys() ?? [])].filter((name) => !known.includes(name))
-	const receivers = [...known, ...others].map((name) => {
+	const receivers = [...new Set([...known, ...(summary?.receivers.keys() ?? [])])].map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
 		const answer = facts.lastAnswer(name)
 		return {
