@@ -5,6 +5,7 @@ import { expect, test, vi } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
 import { openFileStore } from '../../src/state/file/fileStore.js'
 import { sized } from '../support/longRun.js'
+import { soaked } from '../support/soak.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import type { Operation } from './operations.js'
 import { NOW_MS, operation } from './operations.js'
@@ -180,6 +181,6 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 				await removeFolder(folder)
 			}
 		}),
-		{ seed: 20_261_121, numRuns: sized(20, 80) },
+		{ seed: 20_261_121, numRuns: sized(20, soaked(40, 80)) },
 	)
 })

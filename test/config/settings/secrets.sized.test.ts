@@ -8,6 +8,7 @@ import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized } from '../../support/longRun.js'
+import { soaked } from '../../support/soak.js'
 
 let folder: string
 beforeAll(() => {
@@ -148,7 +149,7 @@ describe('secrets', () => {
 				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat|ws|header)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
-			{ numRuns: sized(30, 400) },
+			{ numRuns: sized(30, soaked(150, 400)) },
 		)
 	})
 
@@ -201,7 +202,7 @@ describe('secrets', () => {
 				fc.pre(error instanceof ConfigError)
 				expect((error as ConfigError).message).not.toContain('CANARY')
 			}),
-			{ numRuns: sized(80, 1_000) },
+			{ numRuns: sized(80, soaked(300, 1_000)) },
 		)
 	})
 })

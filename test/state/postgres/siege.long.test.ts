@@ -5,6 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { HistoryRow } from '../../../src/model/history.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
 import { createChance } from '../../support/chance.js'
+import { soaked } from '../../support/soak.js'
 import { startChild, stopChildren } from '../child.js'
 import { openPgStore } from './pgStore.js'
 import { type Server, startServer } from './server.js'
@@ -15,7 +16,7 @@ afterAll(async () => {
 	await server?.stop()
 })
 
-const SIEGE_MS = 20 * 1_000
+const SIEGE_MS = soaked(8, 20) * 1_000
 const LEASE_MS = 1_500
 const NETWORKS = ['n0', 'n1', 'n2']
 
