@@ -23,7 +23,7 @@ export const shared = {
  */
 export const apart = [
 	'test/base/waits/deadline.test.ts',
-	'test/chain/stream/jsonStream.sized.test.ts',
+	'test/chain/stream/jsonStream.test.ts',
 	'test/daemon/cleanedStore.long.test.ts',
 	'test/kinds/newKind.test.ts',
 ]

@@ -1,14 +1,14 @@
 // Delegations of EIP-7702 on a real chain, with the code of the address as the witness.
 
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import { unprovedLogsInWords } from '../../src/core/ledger/unprovedLogs.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { testInFull } from '../support/longRun.js'
+import { testInShort as test, testInFull } from '../support/longRun.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')

@@ -1,11 +1,11 @@
 // What left the outbox, in both stores: once each, newest first, for as long as it is to be kept.
 import { join } from 'node:path'
-import { afterAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeEach, describe, expect } from 'vitest'
 import type { HistoryQuery, HistoryRow } from '../../src/model/history.js'
 import type { StatePlace } from '../../src/model/state.js'
 import { openHistory, openStore } from '../../src/state/open.js'
 import { temporaryFolder } from '../support/folder.js'
-import { testInFull } from '../support/longRun.js'
+import { testInShort as test, testInFull } from '../support/longRun.js'
 import { standingClock } from '../support/standingClock.js'
 import { emptied, startServer } from './postgres/server.js'
 import { blockOf, commitOf, deliveryOf } from './samples.js'

@@ -36,3 +36,15 @@ export function inFull(register: () => void): void {
 export const testInFull: Pick<typeof test, 'each'> & ((name: string, run: () => unknown) => void) = isLong
 	? test
 	: Object.assign((): void => {}, { each: (() => (): void => {}) as unknown as typeof test.each })
+
+/**
+ * A test that has no size: `npm test` tries it, and the long run does not repeat it. A file that has besides only tests
+ * of the long run imports it as `test`.
+ */
+export const testInShort: typeof test = isLong ? unheard() : test
+
+function unheard(): typeof test {
+	const stub = (): void => {}
+	const table = () => stub
+	return Object.assign(stub, { each: table, for: table, runIf: () => unheard(), skipIf: () => unheard() }) as never
+}

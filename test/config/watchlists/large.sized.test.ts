@@ -12,7 +12,7 @@ import type { Address } from '../../../src/model/glossary.js'
 import type { WatchSet } from '../../../src/model/watch.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { testInFull } from '../../support/longRun.js'
 import { expectShortTurns, soaked } from '../../support/soak.js'
 
 const count = 100_000
@@ -105,7 +105,7 @@ function write(form: string): void {
 }
 
 describe('100,000 watches', () => {
-	test.each(Object.keys(forms).slice(0, sized(1, 9)))(
+	test.each(Object.keys(forms).slice(0, soaked(1, 2)))(
 		'from %s pass check in few lines, and in short steps',
 		async (form) => {
 			write(form)

@@ -1,10 +1,10 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { isParked } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
 import { troubleBook } from '../../../src/state/troubles.js'
-import { testInFull } from '../../support/longRun.js'
+import { testInShort as test, testInFull } from '../../support/longRun.js'
 import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 

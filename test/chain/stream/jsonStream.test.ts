@@ -6,8 +6,7 @@ import type { JsonFault } from '../../../src/chain/stream/jsonFault.js'
 import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
 import { isRowList } from '../../../src/chain/stream/rowList.js'
 import { everything, type Shape, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
-import { sized } from '../../support/longRun.js'
-import { testInSoak } from '../../support/soak.js'
+import { soaked, testInSoak } from '../../support/soak.js'
 import { folder, isObject, records } from '../recorded.js'
 
 const limits = { depth: 2_000, keptBytes: 64 * 1024 * 1024 }
@@ -135,7 +134,7 @@ describe('the result of reading JSON as a stream', () => {
 				const expected = projected(JSON.parse(bytes.toString('utf8')), shape)
 				expect(streamed(bytes, shape, cuts)).toEqual(expected)
 			}),
-			{ numRuns: sized(400, 1_500) },
+			{ numRuns: soaked(400, 1_500) },
 		)
 	})
 
@@ -172,7 +171,7 @@ describe('the result of reading JSON as a stream', () => {
 					expect(outcome(() => streamed(bad, everything, cuts))).toEqual(expected)
 				},
 			),
-			{ numRuns: sized(800, 3_000) },
+			{ numRuns: soaked(800, 3_000) },
 		)
 	})
 
