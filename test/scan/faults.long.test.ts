@@ -18,6 +18,7 @@ import {
 } from '../support/faults.js'
 import type { Fault } from '../support/faultyNode.js'
 import { randomOf } from '../support/random.js'
+import { soaked } from '../support/soak.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 /** Everything that an endpoint was seen to do instead of answering. */
@@ -44,7 +45,7 @@ const faults: readonly Fault[] = [
 ]
 
 describe('an endpoint with every fault, and a second one that lags', () => {
-	test.each([1, 2, 3])(
+	test.each(soaked([1], [1, 2, 3]))(
 		'seed %i: what was reported, less what was retracted, is the chain, and nothing is sent twice',
 		async (seed) => {
 			const node = await startTestAnvil()
