@@ -4,6 +4,7 @@ import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
 import { sized } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
+import { soaked } from '../support/soak.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const gasPrice = hex(20_000_000_000n)
@@ -153,7 +154,7 @@ describe('reorganisations', () => {
 		expect(said.toSorted()).toEqual(['alert.removed 0', 'alert.transfer 0', 'alert.transfer 1'])
 	})
 
-	test.each(sized([1], [1, 2, 3, 4, 5, 6, 7, 8]))(
+	test.each(soaked(sized([1], [1, 2, 3]), [1, 2, 3, 4, 5, 6, 7, 8]))(
 		'property: seed %i: what was reported, less what was retracted, is the chain',
 		async (seed) => {
 			const { node, accounts, bench } = await setUp(3)

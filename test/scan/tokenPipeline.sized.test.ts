@@ -7,6 +7,7 @@ import { type Dialect, type DialectGateway, Refused, startDialectGateway } from 
 import { failingBlocks } from '../support/failingBlock.js'
 import { sized, testInFull } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
+import { soaked } from '../support/soak.js'
 import { callOf, erc20, signatures } from '../support/tokenContracts.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -253,7 +254,7 @@ describe('a private network', () => {
 })
 
 describe('reorganisations', () => {
-	test.each(sized([1], [1, 2, 3, 4, 5, 6]))(
+	test.each(soaked(sized([1], [1, 2]), [1, 2, 3, 4, 5, 6]))(
 		'property: seed %i: what was reported, less what was retracted, is the chain',
 		async (seed) => {
 			const own = await stage()
