@@ -1,5 +1,5 @@
 // A block that no source of any endpoint gives: the rest of the chain goes on, and what the block held is told late.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
 import { unprovedLogsInWords } from '../../src/core/ledger/unprovedLogs.js'
 import type { Message } from '../../src/model/alert.js'
@@ -16,8 +16,14 @@ import { inFull, sized, testInFull } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
+/** One chain for all: each test watches it from where it stands. */
+let node: TestAnvil
+beforeAll(async () => {
+	node = await startTestAnvil()
+})
+afterAll(() => node.stop())
+
 async function open(options: Partial<BenchOptions> & { readonly endpoints?: number } = {}) {
-	const node = await startTestAnvil()
 	const failing = failingBlocks()
 	const { endpoints = 1, ...rest } = options
 	const gateways = await Promise.all(
@@ -38,7 +44,6 @@ async function open(options: Partial<BenchOptions> & { readonly endpoints?: numb
 	onTestFinished(async () => {
 		await bench.close()
 		for (const gateway of gateways) await gateway.close()
-		await node.stop()
 	})
 	/** Resolves to the payment's block. */
 	const pay = async () => {
@@ -55,11 +60,11 @@ async function open(options: Partial<BenchOptions> & { readonly endpoints?: numb
 	await stir()
 	await node.mine(3)
 	await bench.settle()
-	return { stir, node, gateways, failing, bench, pay, fail, said, from, to }
+	return { stir, gateways, failing, bench, pay, fail, said, from, to }
 }
 
 /** An endpoint of the same node that does as it is told. */
-async function secondTo(node: TestAnvil): Promise<FaultProxy> {
+async function secondToNode(): Promise<FaultProxy> {
 	const proxy = await startFaultProxy(node.url)
 	onTestFinished(() => proxy.close())
 	return proxy
@@ -68,7 +73,7 @@ async function secondTo(node: TestAnvil): Promise<FaultProxy> {
 /** The second of three payments stands in a block that cannot be read, and this was reported. */
 async function openWithGap() {
 	const scene = await open()
-	const { node, bench, pay, fail } = scene
+	const { bench, pay, fail } = scene
 	await pay()
 	await bench.settle()
 	const bad = await pay()
@@ -110,7 +115,7 @@ describe('a block that fails by every way', () => {
 	test.each(sized<readonly SourceSetting[]>(['auto', 'debug_traceBlockByNumber'], allSources))(
 		'default: source %s: the rest continues, and it is reported late when it could be read',
 		async (source) => {
-			const { node, failing, bench, pay, fail, said } = await open({ source, books: false })
+			const { failing, bench, pay, fail, said } = await open({ source, books: false })
 			const bad = await pay()
 			fail(bad)
 			const next = await pay()
@@ -150,7 +155,7 @@ describe('a block that fails by every way', () => {
 	)
 
 	testInFull('behavior: also where no one reports its header', async () => {
-		const { node, failing, bench, pay, fail } = await open({ books: false })
+		const { failing, bench, pay, fail } = await open({ books: false })
 		failing.headersToo = true
 		const bad = await pay()
 		fail(bad)
@@ -202,7 +207,7 @@ describe('a block that fails by every way', () => {
 		})
 
 		test('behavior: while blocks with transactions are only before it, it is waited for five minutes', async () => {
-			const { bench, pay, fail, node } = await open({ books: false })
+			const { bench, pay, fail } = await open({ books: false })
 			fail(await pay())
 			expect(await polls(bench, 14)).toBe(14)
 			expect(await types(bench)).toEqual([])
@@ -228,7 +233,7 @@ describe('a block that fails by every way', () => {
 		})
 
 		test('behavior: a node that keeps no state of an old block does not turn the block into a gap', async () => {
-			const { bench, pay, fail, failing, node } = await open({ books: false })
+			const { bench, pay, fail, failing } = await open({ books: false })
 			failing.error = { code: -32000, message: 'missing trie node' }
 			const first = await pay()
 			for (let number = 1n; number <= first.number; number++) failing.numbers.add(number)
@@ -241,7 +246,7 @@ describe('a block that fails by every way', () => {
 	})
 
 	testInFull('behavior: a reorganisation that replaces it closes it', async () => {
-		const { node, bench, pay, fail, failing } = await open({ books: false })
+		const { bench, pay, fail, failing } = await open({ books: false })
 		const snapshot = await node.rpc<string>('evm_snapshot')
 		const bad = await pay()
 		fail(bad)
@@ -266,7 +271,7 @@ describe('a block that fails by every way', () => {
 
 	inFull(() => {
 		test('behavior: a reorganisation after it changes nothing of it', async () => {
-			const { node, bench, pay, fail, stir } = await open({ books: false })
+			const { bench, pay, fail, stir } = await open({ books: false })
 			fail(await pay())
 			await stir()
 			await polls(bench)
@@ -308,7 +313,7 @@ describe('a block that fails by every way', () => {
 		})
 
 		test('behavior: a bad block met only by a backfill is read for the addresses of the backfill alone', async () => {
-			const { node, bench, pay, fail, failing, from, to } = await open({ books: false })
+			const { bench, pay, fail, failing, from, to } = await open({ books: false })
 			const bad = await pay()
 			const next = await pay()
 			await bench.settle()
@@ -344,7 +349,7 @@ describe('a block that fails by every way', () => {
 		})
 
 		test('behavior: a bad block that could be read once does not hold up the settling of later blocks', async () => {
-			const { node, bench, pay, fail, said, stir } = await open({ books: false, source: 'trace_block' })
+			const { bench, pay, fail, said, stir } = await open({ books: false, source: 'trace_block' })
 			const once = await pay()
 			await bench.settle()
 			fail(once)
@@ -367,7 +372,7 @@ describe('a block that fails by every way', () => {
 	testInFull(
 		'behavior: a payment in a gap is not unexplained while the gap is open, nor once it was read',
 		async () => {
-			const { node, bench, failing, to, bad } = await openWithGap()
+			const { bench, failing, to, bad } = await openWithGap()
 			for (let n = 0; n < 3; n++) {
 				bench.pass(60_000)
 				await node.mine(2)
@@ -394,7 +399,7 @@ describe('a block that fails by every way', () => {
 inFull(() => {
 	describe('a payment in a gap that a person accepted', () => {
 		test('behavior: is unexplained and names it, and is retracted when it was read after all', async () => {
-			const { node, bench, failing, to, bad } = await openWithGap()
+			const { bench, failing, to, bad } = await openWithGap()
 			expect(await types(bench)).toEqual(['alert.transfer', 'system.gap', 'alert.transfer'])
 			await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs: Date.UTC(2030, 0, 2) })
 			await node.mine(2)
@@ -436,7 +441,7 @@ test.each(['the scanner writes what was in it', 'the auditor takes it in'])(
 				return state
 			},
 		})
-		const { node, bench, pay, fail, failing, to } = await open({ around })
+		const { bench, pay, fail, failing, to } = await open({ around })
 		await pay()
 		await bench.settle()
 		const bad = await pay()
@@ -472,7 +477,7 @@ test.each(['the scanner writes what was in it', 'the auditor takes it in'])(
 testInFull(
 	'behavior: a gap at the checkpoint, read before the next block comes, is taken into the books once',
 	async () => {
-		const { node, bench, pay, fail, failing, to } = await open({
+		const { bench, pay, fail, failing, to } = await open({
 			around: (store) => ({
 				...store,
 				async commit(change) {
@@ -565,14 +570,14 @@ inFull(() => {
 			const bad = await all.pay()
 			all.fail(bad)
 			await all.pay()
-			await all.node.mine(2)
+			await node.mine(2)
 			await polls(all.bench)
 			expect(await types(all.bench)).toEqual(['system.gap', 'alert.transfer'])
 			return { ...all, bad }
 		}
 
 		test('behavior: accepted, it is reported once and stays a gap; its alert comes when it is read', async () => {
-			const { bench, failing, bad, said, node } = await opened()
+			const { bench, failing, bad, said } = await opened()
 			bench.pass(20_000)
 			const atMs = Date.UTC(2030, 0, 2)
 			expect(await bench.store.markGaps('local', [bad.number], { act: 'accept', atMs })).toBe(1)
@@ -618,9 +623,7 @@ inFull(() => {
 
 inFull(() => {
 	test('error: no block to blame: an endpoint that is down is asked little while others fail in passing', async () => {
-		const node = await startTestAnvil()
-		onTestFinished(() => node.stop())
-		const [down, passing] = [await secondTo(node), await secondTo(node)]
+		const [down, passing] = [await secondToNode(), await secondToNode()]
 		const [from, to] = (await node.accounts()) as [Address, Address]
 		const urls = [down.url, passing.url]
 		const bench = await openBench({ urls, watches: [watchOf(to)], retry: { tries: 1 } })
