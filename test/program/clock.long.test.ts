@@ -54,7 +54,7 @@ async function startBesideClock() {
 
 const values = (hits: Parameters<typeof told>[0]) => told(hits).map(({ type, data }) => data.valueWei ?? type)
 
-test('behavior: a clock set forward, back, or from 1970 stalls nothing, and alerts come as before', async () => {
+test('behavior: a clock set forward, back, or from 1970 on stalls nothing and delays no alert', async () => {
 	const { hook, pay, setClockBy, output, stop } = await startBesideClock()
 	const alerts = async () => await hook.until(await pay())
 	await alerts()
@@ -72,7 +72,7 @@ test('behavior: a clock set forward, back, or from 1970 stalls nothing, and aler
 	expect((await stop()).code).toBe(0)
 })
 
-test('behavior: a delivery waits no longer when the clock is set back, in a run or between two', async () => {
+test('behavior: a clock set back, in a run or between two, holds back no retry', async () => {
 	const { hook, pay, setClockBy, restart, writeClock } = await startBesideClock()
 	const more = async (change: () => unknown) => {
 		const before = hook.hits.length

@@ -4,7 +4,7 @@ import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
-import { settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import { inProcess, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 let hook: HookServer
@@ -20,10 +20,12 @@ afterAll(async () => {
 })
 
 function site(watches: readonly string[], rpc: string = node.url, hookUrl = `${hook.origin}/once`): Site {
-	return siteOf({
-		'tracewatch.yaml': settings(rpc, { hook: hookUrl }),
-		'watchlists/a.yaml': watchlist(watches),
-	})
+	return inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(rpc, { hook: hookUrl }),
+			'watchlists/a.yaml': watchlist(watches),
+		}),
+	)
 }
 
 const since = (count: number) =>
@@ -34,12 +36,12 @@ describe('tracewatch once', () => {
 		const before = hook.hits.length
 		const here = site([`{address: ${treasury}, label: Treasury}`])
 		await node.send({ from: treasury, to: vault, valueWei: 5n })
-		expect((await here.run(['once'])).code).toBe(0)
+		expect((await here.start(['once']).ended).code).toBe(0)
 		expect(since(before)).toEqual([])
 		await node.send({ from: treasury, to: vault, valueWei: ether })
 		await node.send({ from: vault, to: treasury, valueWei: 7n })
-		expect((await here.run(['once'])).code).toBe(0)
-		expect((await here.run(['once'])).code).toBe(0)
+		expect((await here.start(['once']).ended).code).toBe(0)
+		expect((await here.start(['once']).ended).code).toBe(0)
 		expect(since(before)).toEqual([
 			['out', '1000000000000000000', 'Treasury'],
 			['in', '7', 'Treasury'],
@@ -128,7 +130,7 @@ describe('tracewatch once', () => {
 	inFull(() => {
 		test('error: an endpoint that is down ends with 75 and names the host, not the key', async () => {
 			const here = site([`{address: ${treasury}}`], 'http://127.0.0.1:9/SECRETKEYq7X12345/evm')
-			const { code, stdout, stderr } = await here.run(['once'])
+			const { code, stdout, stderr } = await here.start(['once']).ended
 			expect(code).toBe(75)
 			expect(stdout + stderr).toContain('127.0.0.1:9')
 			expect(stdout + stderr).not.toContain('SECRETKEYq7X12345')
@@ -139,7 +141,7 @@ describe('tracewatch once', () => {
 		test('error: an endpoint of another chain is refused in words', async () => {
 			const here = site([`{address: ${treasury}}`])
 			here.write('tracewatch.yaml', settings(node.url, { hook: hook.origin }).replace('31337', '1'))
-			const { code, stdout } = await here.run(['once'])
+			const { code, stdout } = await here.start(['once']).ended
 			expect(code).toBe(78)
 			expect(stdout).toMatch(/31337/)
 		})

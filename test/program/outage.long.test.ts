@@ -7,7 +7,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
 import type { Running } from '../support/program.js'
-import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
 const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const minuteMs = 60_000
@@ -29,7 +29,7 @@ test('error: a receiver that refuses connections', async () => {
 		clock: '0',
 	})
 	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock') }
-	const status = async () => JSON.parse((await here.run(['status', '--json'])).stdout)
+	const status = async () => JSON.parse((await inProcess(here).run(['status', '--json'])).stdout)
 	const first = here.start(['run'], env)
 	await polled(first)
 	await node.send({ from: other, to: treasury, valueWei: 1n })
@@ -37,7 +37,7 @@ test('error: a receiver that refuses connections', async () => {
 	// At once.
 	const failed = async () => (await status()).receivers[0].failedAttempts
 	await expect.poll(failed).toBeGreaterThan(0)
-	expect((await here.run(['status'])).stdout).toMatch(/hook: 1 pending \(IT FAILS: the first was tried /)
+	expect((await inProcess(here).run(['status'])).stdout).toMatch(/hook: 1 pending \(IT FAILS: the first was tried /)
 	expect(await (await fetch(`${await origin(first)}/`)).text()).toMatch(/hook[\s\S]*retrying/)
 	expect((await fetch(`${await origin(first)}/healthz`)).status).toBe(200)
 	const journal = join(here.folder, 'state', 'journal.jsonl')

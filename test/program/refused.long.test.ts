@@ -3,7 +3,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startMailServer } from '../support/mailServer.js'
-import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
 const words = 'Daily user sending limit exceeded'
 
@@ -39,12 +39,12 @@ test('behavior: a mail server whose quota is full refuses every alert', async ()
 
 	// `once` by a timer tries at most one mail, and says that all is not well.
 	const before = mail.mails.length
-	for (const _ of [1, 2]) await here.run(['once'])
+	for (const _ of [1, 2]) await inProcess(here).run(['once'])
 	expect(mail.mails.length - before).toBeLessThan(2)
-	const status = await here.run(['status'])
+	const status = await inProcess(here).run(['status'])
 	expect([status.code, status.stdout]).toEqual([1, expect.stringContaining(words)])
 	expect(status.stdout).not.toContain('well\n')
-	const json = JSON.parse((await here.run(['status', '--json'])).stdout)
+	const json = JSON.parse((await inProcess(here).run(['status', '--json'])).stdout)
 	expect(json.receivers.find(({ receiver }: { receiver: string }) => receiver === 'mail')).toMatchObject({ dead: 0 })
 
 	mail.answer = () => null
@@ -53,7 +53,7 @@ test('behavior: a mail server whose quota is full refuses every alert', async ()
 	await mail.until(() => values().size === 5)
 	await desk.until((hits) => told(hits).some(({ type }) => type === 'system.recovered'))
 	await second.stop()
-	expect((await here.run(['status'])).code).toBe(0)
+	expect((await inProcess(here).run(['status'])).code).toBe(0)
 	expect(new Set(insteadOf().map(({ data }) => data.id)).size).toBe(4)
 	expect(new Set(desk.hits.map(({ id }) => id)).size).toBe(6)
 })

@@ -1,7 +1,19 @@
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import {
+	hookServer,
+	inProcess,
+	other,
+	polled,
+	settings,
+	siteOf,
+	stranger,
+	told,
+	treasury,
+	vault,
+	watchlist,
+} from './site.js'
 
 let node: TestAnvil
 
@@ -52,7 +64,7 @@ describe('edits beside a running daemon', () => {
 		const words = 'configuration changed on disk: run `tracewatch check`, then restart'
 		const url = `http://127.0.0.1:${String(port)}`
 		const found = async () => {
-			const status = await here.run(['status'])
+			const status = await inProcess(here).run(['status'])
 			const health = await fetch(`${url}/healthz`)
 			const { reason } = (await health.json()) as { readonly reason: string | null }
 			const page = await (await fetch(url)).text()

@@ -9,7 +9,7 @@ import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Site } from '../support/program.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
-import { other, settings, stranger, treasury, vault, watchlist } from './site.js'
+import { inProcess, other, settings, siteOf, stranger, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 let proxy: FaultProxy
@@ -18,17 +18,22 @@ let rpc: string
 let site: Site
 const puppet = createAddress(other, 0n)
 
+/** Of a test's own. */
+const siteWith = (files: Readonly<Record<string, string>>) => inProcess(siteOf(files))
+
 beforeAll(async () => {
 	node = await startTestAnvil()
 	proxy = await startFaultProxy(node.url)
 	rpc = `${proxy.url}/KEYq7XthatZ9mustN0tK2show/evm`
-	site = openSite({
-		'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
-		'watchlists/a.yaml': watchlist([
-			`{address: ${treasury}, label: Treasury, min_value: 2 wei}`,
-			`{address: ${vault}, label: Vault, direction: out}`,
-		]),
-	})
+	site = inProcess(
+		openSite({
+			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([
+				`{address: ${treasury}, label: Treasury, min_value: 2 wei}`,
+				`{address: ${vault}, label: Vault, direction: out}`,
+			]),
+		}),
+	)
 	await node.receipt(await node.send({ from: other, data: puppetInit }))
 })
 
@@ -74,11 +79,10 @@ describe('tracewatch explain', () => {
 		// Accounts 0 and 7 of Anvil's usual mnemonic.
 		const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 		const owner = privateKeyToAccount('0x4bbbf85ce3377467afe5d46f804f221813b2bb87f24d81f60f1fcdbf7cbf4356')
-		const chain = await openSite({
+		const chain = siteWith({
 			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
 			'watchlists/a.yaml': watchlist([`{address: "${owner.address}", label: Cold}`]),
 		})
-		onTestFinished(() => chain.close())
 		const nonceOf = async (address: string) =>
 			Number(BigInt(await node.rpc<string>('eth_getTransactionCount', [address, 'latest'])))
 		const nonce = await nonceOf(owner.address)
@@ -130,11 +134,10 @@ describe('tracewatch explain', () => {
 		test('behavior: a node with debug methods only will do', async () => {
 			const geth = await startDialectGateway(rpc, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
 			onTestFinished(() => geth.close())
-			const own = openSite({
+			const own = siteWith({
 				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }),
 				'watchlists/a.yaml': watchlist([`{address: ${treasury}, label: Treasury}`]),
 			})
-			onTestFinished(() => own.close())
 			const data = encodeActions([{ do: 'call', to: treasury, valueWei: 5n, bubble: true }])
 			const hash = await node.send({ from: other, to: puppet, valueWei: 100n, data, gas: 2_000_000n })
 			const { stdout, code } = await own.run(['explain', hash])
@@ -172,14 +175,13 @@ describe('tracewatch doctor', () => {
 		const asked: string[] = []
 		const ear = await startDialectGateway(rpc, { twist: (method) => void asked.push(method) })
 		onTestFinished(() => ear.close())
-		const hidden = openSite({
+		const hidden = siteWith({
 			'tracewatch.yaml': settings(ear.url, { hook: 'http://127.0.0.1:9/x' }).replace(
 				'    chain_id: 31337',
 				'    chain_id: 31337\n    private: true',
 			),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [income]}`]),
 		})
-		onTestFinished(() => hidden.close())
 		const { stdout, code } = await hidden.run(['doctor', '--json'])
 		expect(code).toBe(0)
 		const [network] = JSON.parse(stdout).networks
@@ -193,14 +195,13 @@ describe('tracewatch doctor', () => {
 		test('error: a source is forced that the endpoint has not got', async () => {
 			const geth = await startDialectGateway(rpc, { lacks: noTraces, clientVersion: 'Geth/v1.16.0' })
 			onTestFinished(() => geth.close())
-			const forced = openSite({
+			const forced = siteWith({
 				'tracewatch.yaml': settings(geth.url, { hook: 'http://127.0.0.1:9/x' }).replace(
 					'    chain_id: 31337',
 					'    chain_id: 31337\n    source: trace_block',
 				),
 				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 			})
-			onTestFinished(() => forced.close())
 			const { stdout, code } = await forced.run(['doctor'])
 			expect(code).toBe(1)
 			expect(stdout).toMatch(/trusted +no/)
@@ -210,11 +211,10 @@ describe('tracewatch doctor', () => {
 
 	inFull(() => {
 		test('error: an endpoint that is down, and one of another chain', async () => {
-			const broken = openSite({
+			const broken = siteWith({
 				'tracewatch.yaml': settings('http://127.0.0.1:9/KEYq7XthatZ9mustN0tK2show', { hook: 'http://127.0.0.1:9/x' }),
 				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 			})
-			onTestFinished(() => broken.close())
 			const down = await broken.run(['doctor'])
 			expect(down.code).toBe(75)
 			expect(down.stdout).not.toContain('KEYq7XthatZ9mustN0tK2show')
@@ -246,11 +246,10 @@ inFull(() => {
 
 describe('without the secrets of the service', () => {
 	test('status and deliveries read the state all the same; commands that need them say which are missing', async () => {
-		const opened = openSite({
+		const opened = siteWith({
 			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
-		onTestFinished(() => opened.close())
 		await opened.run(['once'])
 		const secretive = settings('${NODE_URL}', { hook: '${HOOK_URL}' })
 		opened.write('tracewatch.yaml', secretive)

@@ -1,7 +1,7 @@
 // `tracewatch deliveries --sent`: lists what was sent, to whom, when, and with which result.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { hookServer, settings, siteOf, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 beforeAll(async () => {
@@ -17,16 +17,18 @@ async function toldSite(more = '') {
 	good.answer = ({ index }) => (index === 0 ? { status: 503, headers: { 'retry-after': '1' } } : 204)
 	bad.answer = () => ({ status: 400, body: 'KEYq7XthatZ9mustN0tK2show is no alert \u001b[31mof mine' })
 	const hooks = { good: `${good.origin}/KEYq7XthatZ9mustN0tK2show`, bad: `${bad.origin}/KEYq7XthatZ9mustN0tK2show` }
-	const site = siteOf({
-		'tracewatch.yaml': `${settings(node.url, hooks)}${more}`,
-		'watchlists/a.yaml': watchlist(
-			[
-				`{address: ${treasury}, label: "=Treasury", from_block: ${from}, receivers: [good]}`,
-				`{address: ${vault}, from_block: ${from}, receivers: [good, bad]}`,
-			],
-			'good',
-		),
-	})
+	const site = inProcess(
+		siteOf({
+			'tracewatch.yaml': `${settings(node.url, hooks)}${more}`,
+			'watchlists/a.yaml': watchlist(
+				[
+					`{address: ${treasury}, label: "=Treasury", from_block: ${from}, receivers: [good]}`,
+					`{address: ${vault}, from_block: ${from}, receivers: [good, bad]}`,
+				],
+				'good',
+			),
+		}),
+	)
 	const running = site.start(['run'])
 	await good.until(3)
 	await bad.until(1)
@@ -89,10 +91,12 @@ test('deliveries that were sent are listed beside a daemon and after its end: ro
 })
 
 test('error: wrong usage, and a command that is gone', async () => {
-	const site = siteOf({
-		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
-		'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
-	})
+	const site = inProcess(
+		siteOf({
+			'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9/x' }),
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		}),
+	)
 	const wrong: readonly (readonly [words: string, ...args: string[]])[] = [
 		["argument 'yesterday' is invalid. it takes 24h", 'deliveries', '--since', 'yesterday'],
 		["argument '0x12' is invalid", 'deliveries', '--sent', '--address', '0x12'],

@@ -51,7 +51,7 @@ export function siteOf(files: Readonly<Record<string, string>> = {}): Site {
 	return site
 }
 
-/** Commands that end run in this process: a start costs little. Their log is not in the output. */
+/** Commands run to their end do so in this process: a start costs little. Their log is not in the output. */
 export function inProcess(site: Site): Site {
 	const text = (written: readonly string[]) => written.map((line) => `${line}\n`).join('')
 	return {

@@ -6,7 +6,7 @@ import { openTerminal } from '../support/terminal.js'
 import { hookServer, settings, siteOf, treasury, watchlist } from './site.js'
 
 const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
-/** Who waits is told after a millisecond, which no machine takes less than. */
+/** The words come after a millisecond, in place of two seconds. */
 const env = { NODE_OPTIONS: `--import ${smallFigures}`, SMALL_FIGURES: 'SILENT_MS=1' }
 
 /** A server that takes what it is sent, and answers when it is told to. */
