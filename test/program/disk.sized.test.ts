@@ -8,7 +8,7 @@ import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
-import { settings, told, treasury, vault, watchlist } from './site.js'
+import { inProcess, settings, told, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 
@@ -133,7 +133,7 @@ describe('a full disk', () => {
 		expect(line.msg).toContain('nothing is lost')
 		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
 		expect(values(hook)).toEqual(['1'])
-		const status = await site.run(['status', '--json'])
+		const status = await inProcess(site).run(['status', '--json'])
 		expect(status.code).toBe(1)
 		const { networks, daemon } = JSON.parse(status.stdout)
 		expect(networks).toMatchObject([{ checkpoint: Number(before) }])
@@ -215,7 +215,10 @@ describe('a full disk', () => {
 				expect(stderr).toMatch(/^cannot (write|make) .*: the disk is full \(ENOSPC\)/)
 				expect(stderr.trim().split('\n')).toHaveLength(1)
 			}
-			expect(await site.run(['status'])).toMatchObject({ code: 0, stdout: expect.stringContaining('not polled yet') })
+			expect(await inProcess(site).run(['status'])).toMatchObject({
+				code: 0,
+				stdout: expect.stringContaining('not polled yet'),
+			})
 			lab.free()
 			expect((await site.run(['once'])).code).toBe(0)
 		})

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, testInFull } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
-import { hookServer, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
 let node: TestAnvil
 
@@ -30,7 +30,7 @@ async function untilSaid(origin: string, words: string): Promise<{ status: numbe
 }
 
 async function status(here: Site) {
-	const { code, stdout } = await here.run(['status', '--json'])
+	const { code, stdout } = await inProcess(here).run(['status', '--json'])
 	return { code, ...JSON.parse(stdout).daemon }
 }
 
@@ -125,7 +125,7 @@ testInFull('error: beside a daemon that was killed', async () => {
 	const running = here.start(['run'])
 	await polled(running)
 	await running.stop('SIGKILL')
-	const { code, stdout } = await here.run(['status'])
+	const { code, stdout } = await inProcess(here).run(['status'])
 	expect(code).toBe(1)
 	expect(stdout).toContain('NOT WELL: no daemon runs: it was killed')
 	expect(stdout).toContain('(and the head as of then)')

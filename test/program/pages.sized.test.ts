@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { testInFull } from '../support/longRun.js'
 import { statusOf } from '../support/statusOf.js'
-import { hookServer, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
 let node: TestAnvil
 beforeAll(async () => {
@@ -171,6 +171,6 @@ describe('the pages', () => {
 		await expect.poll(async () => (await get(port, '/healthz')).status).toBe(503)
 		await running.stop()
 		expect(running.output()).not.toContain(password)
-		expect((await site.run(['check'])).stdout).not.toContain(password)
+		expect((await inProcess(site).run(['check'])).stdout).not.toContain(password)
 	})
 })

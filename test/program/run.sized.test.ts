@@ -8,6 +8,7 @@ import type { HookServer } from '../support/hookServer.js'
 import { testInFull } from '../support/longRun.js'
 import {
 	hookServer,
+	inProcess,
 	other,
 	polled,
 	settings,
@@ -113,7 +114,7 @@ describe('tracewatch run', () => {
 		await live.until(2)
 		expect(values(live)).toEqual(['51', '52'])
 		await running.stop()
-		const { stdout } = await here.run(['deliveries', 'list', '--json'])
+		const { stdout } = await inProcess(here).run(['deliveries', 'list', '--json'])
 		const pending = stdout
 			.trim()
 			.split('\n')
