@@ -5,6 +5,7 @@ import { toChecksum } from '../../src/config/address.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
+import { typed } from '../support/commandLine.js'
 import { encodeActions, puppetCode } from '../support/puppet.js'
 import { callOf } from '../support/tokenContracts.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, watchlist } from './site.js'
@@ -27,7 +28,7 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 			`{address: "${safe}", label: Safe, calls: ["sweep(address to, uint256 amount)"], failed_calls: false}`,
 		]),
 	})
-	const check = await site.run(['check'])
+	const check = await typed(['check'], { cwd: site.folder })
 	expect(check.code, check.stderr).toBe(0)
 	expect(check.stdout).toMatch(/Safe .*, calls of sweep\(address,uint256\), /)
 
@@ -51,9 +52,9 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 	await running.stop('SIGTERM')
 
 	const range = ['--network', 'local', '--from', String(from + 1n), '--to', 'latest']
-	const replay = await site.run(['replay', ...range])
+	const replay = await typed(['replay', ...range], { cwd: site.folder })
 	expect(replay.stdout.trim().split('\n').slice(1)).toEqual([expect.stringMatching(/ call +in +0 +ETH /)])
-	const sent = await site.run(['deliveries', '--sent', '--json'])
+	const sent = await typed(['deliveries', '--sent', '--json'], { cwd: site.folder })
 	expect(sent.stdout).toContain(String(first?.data.id))
 
 	// Explained: what the contract ran in its own storage, and who chose it.

@@ -3,6 +3,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import type { Ended, Site } from '../support/program.js'
 import { type NodeMood, startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -44,7 +45,7 @@ async function seasoned(): Promise<Site & { catchesUp(): Promise<void> }> {
 }
 
 /** One line for each problem, nothing else, and no stack. */
-function expectProblems({ code, stderr }: Ended, ...lines: readonly RegExp[]): void {
+function expectProblems({ code, stderr }: Pick<Ended, 'code' | 'stderr'>, ...lines: readonly RegExp[]): void {
 	expect(code).toBe(78)
 	expect(stderr).not.toMatch(/^\s+at /m)
 	for (const line of lines) expect(stderr).toMatch(line)
@@ -103,13 +104,15 @@ describe('a wrong configuration ends with 78, says where, and loses nothing', ()
 		],
 	]
 
-	test.each(mistakes)('error: %s', async (_, file, spoil, line) => {
+	test('error: each of these mistakes, one after another', async () => {
 		const site = await seasoned()
-		const text = file === 'tracewatch.yaml' ? good() : oneWatch
-		site.write(file, spoil(text))
-		const ends = await Promise.all(['check', 'run'].map((command) => site.run([command])))
-		for (const end of ends) expectProblems(end, line)
-		site.write(file, text)
+		for (const [, file, spoil, line] of mistakes) {
+			const text = file === 'tracewatch.yaml' ? good() : oneWatch
+			site.write(file, spoil(text))
+			expectProblems(await typed(['check'], { cwd: site.folder }), line)
+			expectProblems(await site.run(['run']), line)
+			site.write(file, text)
+		}
 		await site.catchesUp()
 	})
 
@@ -141,22 +144,24 @@ describe('an endpoint that fails ends with 75, is named by its host, and loses n
 		['redirect', /to another address \(HTTP 302\), which is not followed/],
 	]
 
-	test.each(moods)('error: %s', async (mood, words) => {
+	test('error: each of these answers, one after another', async () => {
 		const site = await seasoned()
 		onTestFinished(() => {
 			node.mood = 'good'
 		})
-		node.mood = mood
-		const { code, stdout } = await site.run(['once'])
-		expect(code).toBe(75)
-		const line = stdout.split('\n').find((text) => text.includes('polling failed')) ?? ''
-		const { msg, level } = JSON.parse(line)
-		expect(level).toBe('error')
-		expect(msg).toContain(node.host)
-		expect(msg).toMatch(words)
-		expect(msg).toContain('nothing is lost')
-		// What the endpoint says stands in quotes, and may repeat a path that is no secret.
-		expect(msg.replace(/".*"/, '')).not.toContain('/key/evm')
+		for (const [mood, words] of moods) {
+			node.mood = mood
+			const { code, stdout } = await site.run(['once'])
+			expect([mood, code]).toEqual([mood, 75])
+			const line = stdout.split('\n').find((text) => text.includes('polling failed')) ?? ''
+			const { msg, level } = JSON.parse(line)
+			expect(level).toBe('error')
+			expect(msg).toContain(node.host)
+			expect(msg).toMatch(words)
+			expect(msg).toContain('nothing is lost')
+			// What the endpoint says stands in quotes, and may repeat a path that is no secret.
+			expect(msg.replace(/".*"/, '')).not.toContain('/key/evm')
+		}
 		node.mood = 'good'
 		await site.catchesUp()
 	})
@@ -229,12 +234,12 @@ test('error: wrong usage ends with 2 and names the way out', async () => {
 		[['replay', '--from', '1', '--to', '1', '--network', 'lokal'], /no network `lokal`.*`local`/],
 		[['replay', '--from', '1', '--to', '1', '--address', '0x12'], /0x12/],
 	]
-	await Promise.all(
-		cases.map(async ([args, words]) => {
-			const { code, stderr } = await site.run(args)
-			expect([args, code]).toEqual([args, 2])
-			expect(stderr).toMatch(words)
-			expect(stderr.trim().split('\n')).toHaveLength(1)
-		}),
-	)
+	const hold = (args: readonly string[], words: RegExp, { code, stderr }: Pick<Ended, 'code' | 'stderr'>) => {
+		expect([args, code]).toEqual([args, 2])
+		expect(stderr).toMatch(words)
+		expect(stderr.trim().split('\n')).toHaveLength(1)
+	}
+	for (const [args, words] of cases) hold(args, words, await typed(args, { cwd: site.folder }))
+	const [first] = cases
+	if (first !== undefined) hold(...first, await site.run(first[0]))
 })

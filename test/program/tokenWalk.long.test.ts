@@ -6,6 +6,7 @@ import { promisify } from 'node:util'
 import { expect, onTestFinished, test } from 'vitest'
 import { headline } from '../../src/notify/text/sentence.js'
 import { startTestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { openSite } from '../support/program.js'
 
 const folder = join(import.meta.dirname, '../../examples/tokens')
@@ -36,7 +37,9 @@ test('default: the example of token transfers reports what its README says of ea
 	const supplier = '0x3C44CdDdB6a900fa2b585dd299e03d12FA4293BC'
 	const replay = async (file: string, format: string) => {
 		const range = ['--network', 'local', '--from', '1', '--to', '10']
-		const { stdout, stderr, code } = await site.run(['replay', '-c', file, ...range, '--format', format])
+		const { stdout, stderr, code } = await typed(['replay', '-c', file, ...range, '--format', format], {
+			cwd: site.folder,
+		})
 		expect(code, stderr).toBe(0)
 		return stdout.trimEnd().split(/\r?\n/)
 	}
