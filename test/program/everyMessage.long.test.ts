@@ -11,6 +11,7 @@ import { ether, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { hideTransactions } from '../support/hiding.js'
+import type { Hit } from '../support/hookServer.js'
 import { startMailServer } from '../support/mailServer.js'
 import { callOf, erc20, erc721, erc1155 } from '../support/tokenContracts.js'
 import { unnamedFields } from '../support/unnamedFields.js'
@@ -107,13 +108,15 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 	const running = site.start(['run'])
 	await polled(running)
 
-	const bodies = (path = '/hook'): readonly Body[] =>
-		hook.hits.filter(({ url }) => url === path).map(({ body }) => JSON.parse(String(body)))
+	const parsed = new Map<Hit, Body>()
+	const bodyOf = (hit: Hit): Body => {
+		const body = parsed.get(hit) ?? (JSON.parse(String(hit.body)) as Body)
+		parsed.set(hit, body)
+		return body
+	}
+	const bodies = (path = '/hook'): readonly Body[] => hook.hits.filter(({ url }) => url === path).map(bodyOf)
 	const heard = (type: string, path?: string) => bodies(path).filter((body) => body.type === type)
-	const until = (type: string, count = 1, path?: string) =>
-		expect
-			.poll(() => heard(type, path).length, { message: `${type} at ${path ?? '/hook'}` })
-			.toBeGreaterThanOrEqual(count)
+	const until = (type: string, count = 1, path?: string) => hook.until(() => heard(type, path).length >= count)
 
 	// Coins: in, out, to itself, by an imitation; a contract.
 	await node.send({ from: payer, to: treasury, valueWei: (3n * ether) / 2n, gas: 21_000n })
@@ -222,9 +225,9 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 		return [...new Set(ends)].filter((id) => !ended.has(id))
 	}
 	await node.mine()
-	await expect.poll(standing).toHaveLength(1)
+	await hook.until(() => standing().length === 1)
 	await node.mine()
-	await expect.poll(standing).toEqual([])
+	await hook.until(() => standing().length === 0)
 	expect((await running.stop()).code).toBe(0)
 	const sent = await site.run(['test-send', 'hook'])
 	expect(sent.code, sent.stderr).toBe(0)
