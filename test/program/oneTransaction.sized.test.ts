@@ -1,8 +1,8 @@
 // A transaction that cannot be traced costs itself, not its block: whatever a node says of it, the payments beside it
 // are sent at once, and what is left is a gap that names it.
-import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { sized, testInFull } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
@@ -92,9 +92,7 @@ async function start(source: 'debug' | 'trace') {
 	}
 	const events = () =>
 		told(hook.hits).map(({ type, data }) => `${type} ${data.valueWei ?? data.fromBlock ?? data.differenceWei}`)
-	const until = async (isDone: () => boolean | Promise<boolean>) => {
-		while (!(await isDone())) await sleep(100)
-	}
+	const until = (isDone: () => boolean) => hook.until(isDone)
 	return { node, here, running, fault, block, events, until, hook }
 }
 
@@ -128,9 +126,9 @@ testInFull.each(sources)(
 		const { hash } = fault
 		const gapAt = Number(await node.head())
 		expect(new Set(events())).toEqual(new Set([`alert.transfer ${paid}`, `system.gap ${gapAt}`]))
-		const listed = (await here.run(['gaps', 'list', '--json'])).stdout
+		const listed = (await typed(['gaps', 'list', '--json'], { cwd: here.folder })).stdout
 		expect(JSON.parse(listed)).toMatchObject({ block: gapAt, transactions: [hash] })
-		const [line] = JSON.parse((await here.run(['status', '--json'])).stdout).networks[0].gaps
+		const [line] = JSON.parse((await typed(['status', '--json'], { cwd: here.folder })).stdout).networks[0].gaps
 		expect(line).toMatchObject({ fromBlock: gapAt, reason: expect.stringContaining(hash) })
 		const [gap] = told(hook.hits).filter(({ type }) => type === 'system.gap')
 		expect(JSON.stringify(gap)).toContain(hash)
@@ -148,7 +146,7 @@ testInFull.each(sources)(
 	60_000,
 )
 
-testInFull.each(sources)(
+testInFull.each(['debug'] as const)(
 	'behavior: a transaction that failed by its receipt needs no trace (%s)',
 	async (source) => {
 		const { here, fault, events, until, running, node } = await start(source)
@@ -165,13 +163,13 @@ testInFull.each(sources)(
 		await node.send({ from: treasury, to: vault, valueWei: 6n })
 		await until(() => events().length >= 2)
 		expect(events()).toEqual(['alert.transfer 5', 'alert.transfer 6'])
-		expect((await here.run(['gaps', 'list', '--json'])).stdout).toBe('')
+		expect((await typed(['gaps', 'list', '--json'], { cwd: here.folder })).stdout).toBe('')
 		expect((await running.stop()).code).toBe(0)
 	},
 	60_000,
 )
 
-testInFull.each(sources)(
+testInFull.each(['trace'] as const)(
 	'behavior: a lost transaction in each of several blocks stops neither new blocks, a backfill, nor replay (%s)',
 	async (source) => {
 		const { here, fault, block, events, until, running, node } = await start(source)
@@ -184,7 +182,7 @@ testInFull.each(sources)(
 		expect((await running.stop()).code).toBe(0)
 		const head = await node.head()
 		const span = ['--from', String(head - 1n), '--to', String(head), '--format', 'json']
-		const replayed = await here.run(['replay', '--network', 'local', ...span])
+		const replayed = await typed(['replay', '--network', 'local', ...span], { cwd: here.folder })
 		const values = replayed.stdout
 			.trim()
 			.split('\n')
@@ -232,18 +230,9 @@ testInFull.each(sized(unindexed.slice(0, 1), unindexed))(
 		})
 		expect((await here.run(['once'])).code).toBe(0)
 		expect(new Set(told(hook.hits).map(({ data }) => data.valueWei))).toEqual(new Set(['1', '2']))
-		expect((await here.run(['gaps', 'list', '--json'])).stdout).toBe('')
-		const replayed = await here.run([
-			'replay',
-			'--network',
-			'local',
-			'--from',
-			'1',
-			'--to',
-			'latest',
-			'--format',
-			'json',
-		])
+		expect((await typed(['gaps', 'list', '--json'], { cwd: here.folder })).stdout).toBe('')
+		const span = ['--from', '1', '--to', 'latest', '--format', 'json']
+		const replayed = await typed(['replay', '--network', 'local', ...span], { cwd: here.folder })
 		const values = replayed.stdout
 			.trim()
 			.split('\n')

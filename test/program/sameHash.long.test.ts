@@ -2,6 +2,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { askNode } from '../support/askNode.js'
+import { typed } from '../support/commandLine.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hookServer, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -73,22 +74,14 @@ test.each(['first', 'later'])(
 		).toEqual(expected.map((id) => `alert.transfer ${id}`))
 
 		// Both payments are in the books.
-		const { books } = JSON.parse((await here.run(['status', '--json'])).stdout).networks[0]
+		const { books } = JSON.parse((await typed(['status', '--json'], { cwd: here.folder })).stdout).networks[0]
 		expect(books).toMatchObject({ reason: null, closedTo: Number(fourth.blockNumber) + 2, unprovedCount: 0 })
 
 		// By hand: the whole range, and the later block alone.
-		const replay = (from: string, to: string) =>
-			here.run([
-				'replay',
-				'--network',
-				'local',
-				'--from',
-				`${Number(from)}`,
-				'--to',
-				`${Number(to)}`,
-				'--format',
-				'json',
-			])
+		const replay = (from: string, to: string) => {
+			const range = ['--from', `${Number(from)}`, '--to', `${Number(to)}`]
+			return typed(['replay', '--network', 'local', ...range, '--format', 'json'], { cwd: here.folder })
+		}
 		expect(ids((await replay(first.blockNumber, fourth.blockNumber)).stdout)).toEqual(expected)
 		expect(ids((await replay(later.blockNumber, later.blockNumber)).stdout)).toEqual(
 			[treasury, vault].map((one) => idOf(first, again(later), one)).sort(),
