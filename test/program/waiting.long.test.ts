@@ -14,7 +14,11 @@ async function slow(body = '') {
 	const server = await hookServer()
 	const waiting: (() => void)[] = []
 	server.answer = () => (response) => void waiting.push(() => response.writeHead(200).end(body))
-	return { origin: server.origin, release: () => void waiting.splice(0).map((answer) => answer()) }
+	const release = async () => {
+		await server.until(1)
+		for (const answer of waiting.splice(0)) answer()
+	}
+	return { origin: server.origin, release }
 }
 
 test('behavior: test-send and explain say whom they wait for', async () => {
@@ -28,7 +32,7 @@ test('behavior: test-send and explain say whom they wait for', async () => {
 	const sending = open('test-send', 'hook')
 	const asking = open('explain', `0x${'ab'.repeat(32)}`)
 	await sending.sees('sending to `hook` …')
-	hook.release()
+	await hook.release()
 	await sending.sees('delivered to `hook`')
 	expect(await sending.ended).toBe(0)
 	await asking.sees('asking local …')
