@@ -137,14 +137,14 @@ test('behavior: by mail: the password is a credential, the trial arrives, and so
 	const person = terminal()
 	await person.answers('Endpoint', secrets.ETHEREUM_RPC_URL)
 	await person.answers('Alerts by', pick.mail)
-	await person.answers('Mails go to', 'ops@example.org, nobody')
-	await person.sees('it ')
-	person.types(`${CLEAR}ops@example.org, second@example.org\r`)
 	await person.answers('Mail server', 'smtp://me:Canary p@ss/word@host')
 	await person.sees('it ')
 	person.types(`${wrong}\r`)
 	await person.sees('535')
 	await person.answers('Mail server', smtp)
+	await person.answers('Mails go to', 'ops@example.org, nobody')
+	await person.sees('it ')
+	person.types(`${CLEAR}ops@example.org, second@example.org\r`)
 	await person.answers('First address to watch', `${checksummed.slice(0, -1)}7`)
 	await person.sees('checksum')
 	person.types(`${CLEAR}${treasury}\r`)
@@ -226,8 +226,8 @@ test('error: Ctrl-C at a question or while an answer is tried: nothing is writte
 	const questions = [
 		['Endpoint', secrets.ETHEREUM_RPC_URL],
 		['Alerts by', pick.mail],
-		['Mails go to', 'ops@example.org'],
 		['Mail server', smtp],
+		['Mails go to', 'ops@example.org'],
 		['First address to watch', treasury],
 		['Its label', 'Till'],
 	] as const

@@ -4,6 +4,7 @@ import { fitWords } from '../../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../../config/address.js'
 import { readHttpUrl, readLine, readMailAddress, readSmtpUrl } from '../../config/values.js'
 import { chainNamed } from '../../core/chains.js'
+import { createEmailReceiver } from '../../notify/email/email.js'
 import { readRoutingKey } from '../../notify/webhook/formats/pagerduty.js'
 import { exitCodes, type Io } from '../command.js'
 import { examineEndpoint } from '../doctor/endpoint.js'
@@ -41,6 +42,15 @@ export const questions: readonly Question[] = [
 		read: String,
 	},
 	{
+		key: 'smtp',
+		variables: ['SMTP_URL'],
+		message: 'Mail server: smtps://user:password@host:465',
+		isSecret: true,
+		isFor: ({ by }) => by === 'mail',
+		read: readSmtpUrl,
+		attempt: tryLogin,
+	},
+	{
 		key: 'to',
 		message: 'Mails go to',
 		isFor: ({ by }) => by === 'mail',
@@ -48,14 +58,6 @@ export const questions: readonly Question[] = [
 			const addresses = text.split(',').map((one) => readMailAddress(one.trim()))
 			return fitting(said, 'to', addresses.join(','))
 		},
-	},
-	{
-		key: 'smtp',
-		variables: ['SMTP_URL'],
-		message: 'Mail server: smtps://user:password@host:465',
-		isSecret: true,
-		isFor: ({ by }) => by === 'mail',
-		read: (text, said) => fitting(said, 'smtp', readSmtpUrl(text)),
 		attempt: tryReceiver,
 	},
 	{
@@ -119,6 +121,20 @@ async function tryEndpoint(said: Said, io: Io): Promise<void> {
 	const works = `${endpoint} works: ${client ?? 'unknown client'}, block ${head}; traces by ${source}${books}${more}`
 	const { name, symbol } = chainNamed(chainId)
 	for (const line of [fitWords(works), `${name}, chain ${chainId}, ${symbol}`]) io.err(`  ${line}`)
+}
+
+async function tryLogin(said: Said, { signal }: Io): Promise<void> {
+	const settings = settingsOf({ ...said, from: 'tracewatch@localhost.invalid', to: 'ops@localhost.invalid' })
+	if (settings.type !== 'email') return
+	const mail = createEmailReceiver(settings)
+	try {
+		const outcome = await mail.login(signal)
+		if (outcome.result === 'delivered') return
+		const code = outcome.result === 'retry' ? exitCodes.tryAgain : exitCodes.failed
+		throw new AnswerError(`the mail server does not take it: ${outcome.reason}`, code)
+	} finally {
+		await mail.close()
+	}
 }
 
 async function tryReceiver(said: Said, io: Io): Promise<void> {

@@ -30,8 +30,8 @@ export const setup: Command = {
 		command
 			.description(
 				paragraphs(`Asks for the URL of a node, who is notified (by mail, webhook, Slack, Discord, Telegram, ntfy
-or PagerDuty), and a first address. Each answer is tried when it is given (the endpoint, and a test message to the
-receiver), and asked again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a
+or PagerDuty), and a first address. Each answer is tried when it is given (the endpoint, the login of the mail server,
+a test message), and asked again alone when it does not work. Then setup writes /etc/tracewatch/tracewatch.yaml, a
 watchlist, and the secrets in secrets/ beside them, for their owner alone; and starts the service, now and at each
 boot.
 

@@ -25,7 +25,7 @@ const digest = { every: '10m' }
 
 /** The receiver as in tracewatch.yaml, and the secrets that it names. */
 function receiverOf(said: Said): readonly [entry: Readonly<Record<string, unknown>>, secrets: Secrets] {
-	const { by, smtp = 'smtps://localhost', to = '', webhook = 'https://events.pagerduty.com/v2/enqueue' } = said
+	const { by, smtp = '', to = '', webhook = 'https://events.pagerduty.com/v2/enqueue' } = said
 	const { routingKey = '', signing = '' } = said
 	if (by === 'mail') {
 		const addresses = to.split(',')

@@ -31,21 +31,41 @@ interface SmtpError extends NodeJS.ErrnoException {
 	readonly rejectedErrors?: readonly SmtpError[]
 }
 
-export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): Receiver {
+export interface EmailReceiver extends Receiver {
+	/** Connects and logs in, and sends nothing. */
+	login(signal: AbortSignal): Promise<Outcome>
+}
+
+export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): EmailReceiver {
 	const { timeLimitMs = 90_000, connections = 2 } = options
 	const { host, hideSecrets, transport } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
 	// The pool emits the same errors that `sendMail` rejects with.
 	transport.on('error', () => undefined)
 
-	const late = (): Outcome => {
-		return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+	const attempt = async (act: (limited: AbortSignal) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> => {
+		const late = (): Outcome => {
+			return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+		}
+		try {
+			return await withDeadline(timeLimitMs, act, late, signal)
+		} catch (error) {
+			if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+			return judge(error as SmtpError)
+		}
 	}
 
 	return {
 		name: settings.name,
 		recipients: settings.to,
 		takesDigest: () => true,
+		async login(signal) {
+			const verify = async (): Promise<Outcome> => {
+				await transport.verify()
+				return { result: 'delivered', answer: host }
+			}
+			return await attempt(verify, signal)
+		},
 		async deliver(delivery, signal) {
 			if (delivery.recipient === null)
 				return { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
@@ -54,12 +74,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 				const { response } = await transport.sendMail({ ...mail, signal: limited })
 				return { result: 'delivered', answer: `${host}: ${quote(response ?? '', hideSecrets)}` }
 			}
-			try {
-				return await withDeadline(timeLimitMs, send, late, signal)
-			} catch (error) {
-				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
-				return judge(error as SmtpError)
-			}
+			return await attempt(send, signal)
 		},
 		async close() {
 			transport.close()
