@@ -69,7 +69,7 @@ async function site<T extends string>(names: readonly T[], schedule = '* * * * *
 	const asked = await healthOf(running)
 	const isKnown = async () =>
 		(await asked.health()).networks.filter(({ head }) => head === 20).map(({ network }) => network)
-	await expect.poll(isKnown, { timeout: 10_000 }).toEqual(names)
+	await expect.poll(isKnown).toEqual(names)
 	return { node, here, endpoint, running, pass, status, ...asked }
 }
 
@@ -125,7 +125,7 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 		return { code, status: word, ill, unknown: namesOf(unknown), traceless: String(reason).includes('traceless') }
 	}
 	const all = { code: 503, status: 'degraded', ill: dead, unknown: dead, traceless: true }
-	await expect.poll(seen, { timeout: 5_000 }).toEqual(all)
+	await expect.poll(seen).toEqual(all)
 	expect(await page()).toMatch(/<title>Degraded/)
 	for (const named of Object.values(await metrics()))
 		expect(named.filter((one) => dead.includes(one ?? ''))).toEqual([])
@@ -133,7 +133,7 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 	const [{ code, stdout }, { stdout: words }] = await Promise.all([
 		status('--json'),
 		status(),
-		expect.poll(line, { timeout: 8_000 }).toContain('killed is degraded: no poll has succeeded since 20'),
+		expect.poll(line).toContain('killed is degraded: no poll has succeeded since 20'),
 	])
 	expect(code).toBe(1)
 	const { daemon, networks } = JSON.parse(stdout)
@@ -150,7 +150,7 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 
 	// What answers again is well.
 	endpoint('errors').next = () => null
-	await expect.poll(async () => (await health()).well, { timeout: 5_000 }).toContain('errors')
+	await expect.poll(async () => (await health()).well).toContain('errors')
 	await expect
 		.poll(metrics)
 		.toMatchObject({ heads: expect.arrayContaining(['errors']), lags: expect.arrayContaining(['errors']) })
@@ -189,7 +189,7 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	await expect.poll(async () => (await health()).networks[0]?.head).toBe(20)
 
 	endpoint.lagBlocks = 17n
-	await expect.poll(health, { timeout: 5_000 }).toMatchObject({ code: 503, ill: ['local'], networks: [{ head: 3 }] })
+	await expect.poll(health).toMatchObject({ code: 503, ill: ['local'], networks: [{ head: 3 }] })
 	expect(await metrics()).toMatchObject({ lags: [] })
 	const sentence =
 		'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
@@ -207,6 +207,6 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	}
 
 	endpoint.lagBlocks = 0n
-	await expect.poll(health, { timeout: 5_000 }).toMatchObject({ code: 200, well: ['local'] })
+	await expect.poll(health).toMatchObject({ code: 200, well: ['local'] })
 	await running.stop()
 })

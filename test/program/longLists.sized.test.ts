@@ -164,8 +164,8 @@ test.each(sized(rows.slice(0, 1), rows))(
 			const { rulers }: ReturnType<typeof JSON.parse> = await (await fetch(url)).json()
 			return JSON.stringify(rulers?.rulings ?? null).toLowerCase()
 		}
-		await expect.poll(() => rulersOf(ruled), { timeout: 15_000 }).toContain(before)
-		if (hard.told.length > 0) await expect.poll(() => rulersOf(contract), { timeout: 15_000 }).toContain('safe.owner')
+		await expect.poll(() => rulersOf(ruled)).toContain(before)
+		if (hard.told.length > 0) await expect.poll(() => rulersOf(contract)).toContain('safe.owner')
 
 		await node.automine(false)
 		await node.send({ from: firstOwner, to: contract, data: hard.touch, gas: 500_000n })
@@ -186,7 +186,7 @@ test.each(sized(rows.slice(0, 1), rows))(
 		await node.mine(1)
 		const health = async () => (await fetch(`http://127.0.0.1:${String(port)}/healthz`)).text()
 		if (hard.says === null) expect(await health()).not.toContain('what rules the contract')
-		else await expect.poll(health, { timeout: 15_000 }).toContain(hard.says)
+		else await expect.poll(health).toContain(hard.says)
 		expect((await running.stop()).code).toBe(0)
 	},
 	60_000,

@@ -35,7 +35,7 @@ test('a Safe, a proxy and an account without code', async () => {
 	}
 	const own = toChecksum(safe)
 	await expect
-		.poll(() => rulersOf(safe), { timeout: 15_000 })
+		.poll(() => rulersOf(safe))
 		.toEqual([
 			['safe.singleton', own, toChecksum(proxy), 'slot'],
 			['safe.owner', own, toChecksum(bob), 'list'],

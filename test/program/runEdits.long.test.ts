@@ -82,7 +82,7 @@ describe('edits beside a running daemon', () => {
 		await hook.until(1)
 		// Undone, it is no change.
 		here.write('tracewatch.yaml', text)
-		await expect.poll(found, { timeout: 15_000 }).toEqual([false, false, false])
+		await expect.poll(found).toEqual([false, false, false])
 		expect((await running.stop()).code).toBe(0)
 	})
 })
