@@ -4,18 +4,18 @@ import { apart, shared } from './vitest.config.js'
 
 /** They take minutes, and begin first: one that begins last would run alone. */
 const longest = [
-	'killGrid',
 	'scenarios',
-	'truth.dialects',
 	'canary.long',
 	'coldStart',
+	'everyMessage',
+	'truth.dialects',
+	'killGrid',
+	'scan/strained',
+	'everyBlock',
+	'longLists',
 	'badBlocks',
-	'audit/books',
-	'killBooks',
-	'badBlock',
-	'database',
-	'strained',
-	'inputs',
+	'booksStrained',
+	'oddFields.',
 ]
 
 class LongestFirst extends BaseSequencer {
@@ -40,7 +40,7 @@ export default defineConfig({
 		expect: { poll: { timeout: 120_000, interval: 20 } },
 		sequence: { sequencer: LongestFirst },
 		env: { TRACEWATCH_LONG: '1' },
-		maxWorkers: 4,
+		maxWorkers: 5,
 		projects: [
 			{ extends: true, test: { name: 'apart', include: own } },
 			{ extends: true, test: { name: 'together', isolate: false, include: all, exclude: apart } },

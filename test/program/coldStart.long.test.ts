@@ -6,8 +6,6 @@ import { siteWithFailing, stranger, told, treasury } from './site.js'
 
 const ways = {
 	'refuses them': { hangs: false, lacks: [] },
-	'refuses them, with a tracer only': { hangs: false, lacks: ['trace_block', 'trace_filter', 'trace_transaction'] },
-	'never answers them': { hangs: true, lacks: [] },
 	'never answers them, with a tracer only': {
 		hangs: true,
 		lacks: ['trace_block', 'trace_filter', 'trace_transaction'],

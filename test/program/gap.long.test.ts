@@ -1,6 +1,7 @@
 // A block that no endpoint gives, over kills: told once, passed once, and what it held is told once when it was read.
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { typed } from '../support/commandLine.js'
 import type { Running } from '../support/program.js'
 import { siteWithFailing, told } from './site.js'
 
@@ -23,7 +24,7 @@ test('behavior: a gap is reported and closed once, by a program killed at each c
 	const bodies = () => told(hook.hits)
 	const heard = (type: string) =>
 		new Set(bodies().flatMap((each) => (each.type === type ? [each.data.deliveryId] : []))).size
-	const gaps = async () => JSON.parse((await here.run(['status', '--json'])).stdout).networks[0].gaps
+	const gaps = async () => JSON.parse((await typed(['status', '--json'], { cwd: here.folder })).stdout).networks[0].gaps
 
 	/** Lives that die on disk: at step 1 nothing of the commit that posts this is written, at step 2 it just was. */
 	const dieWriting = async (type: string, steps: readonly number[]) => {
