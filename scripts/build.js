@@ -23,11 +23,11 @@ if (process.argv.includes('--if-changed') && existsSync(stamp) && readFileSync(s
 rmSync(stamp, { force: true })
 rmSync(`${root}dist`, { recursive: true, force: true })
 // A few files instead of six hundred: a start takes half as long. Packages stay outside, with one exception: plain
-// modules in a hundred files or more (zod loads each of its languages). The parts in use are built in, which saves a
-// quarter to a third of a start. They stay dependencies: the lockfile, `npm audit` and THIRD-PARTY.md name them.
+// modules in dozens of files (zod loads each of its languages). The parts in use are built in, which saves a third of a
+// start. They stay dependencies: the lockfile, `npm audit` and THIRD-PARTY.md name them.
 await rolldown.build({
 	input: `${root}src/cli.ts`,
-	external: /^(?!@oxc-project|zod$|zod\/|ox\/|@noble\/|@scure\/)[a-z@]/,
+	external: /^(?!@oxc-project|zod$|zod\/|ox\/|@noble\/|@scure\/|yaml$|commander$|csv-parse)[a-z@]/,
 	platform: 'node',
 	transform: { target: 'node20' },
 	// A test gives constants other values (test/support/smallFigures.mjs).
