@@ -51,8 +51,8 @@ export function digestTimeOf(delivery: Delivery, { rate, queue, aside, nowMs }: 
 }
 
 /**
- * The messages that count for the rule, with one that the receiver has accepted. Only in memory: after a start, up to
- * `max` are sent again.
+ * When the receiver accepted each message that counts for the digest's rule, this one included. Only in memory: after a
+ * start, up to `max` are sent at once again.
  */
 export function sentTimes({ message }: Delivery, rate: DigestRate | null, queue: Queue, nowMs: number) {
 	if (rate === null || !(message.type === 'alert.digest' || mayBeHeld(message))) return queue.sentAtMs

@@ -39,7 +39,7 @@ export interface Facts {
 	readonly random: () => number
 	/** Null: each alert is sent alone. */
 	readonly rate: DigestRate | null
-	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
+	/** Deliveries that wait beside the queue or for a digest, in sending order. */
 	readonly aside: ReadonlyMap<string, Delivery>
 	/** All that waits, where the receiver refuses or refused everything. */
 	readonly pending: readonly Delivery[]
@@ -235,7 +235,7 @@ function afterRefusalOfAll(delivery: Delivery, pause: Pause, attempts: number, n
 	return atRest(delivery, pause)
 }
 
-/** One that fails alone goes on to. */
+/** A message that failed alone before the pause is still taken to fail alone. */
 function untilPauseEnds(delivery: Delivery, pause: Pause): Resolution {
 	const rest = { ...atRest(delivery, pause), untried: true } as const
 	if (!isAlone(delivery)) return rest

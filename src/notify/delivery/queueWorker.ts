@@ -59,7 +59,7 @@ interface Pass {
 	readonly claimed: readonly Delivery[]
 	/** Ids of those recorded in this pass. */
 	readonly settled: Set<string>
-	/** Deliveries beside the queue and those that wait for a digest, in sending order. */
+	/** Deliveries that wait beside the queue or for a digest, in sending order. */
 	aside: Map<string, Delivery>
 	/** A message was tried under the pause. */
 	isProbed: boolean
