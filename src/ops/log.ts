@@ -121,7 +121,7 @@ function withoutEscapes(line: string): string {
 function textOf(line: string): string {
 	const { level: _, time: __, msg, ...facts } = JSON.parse(line) as Readonly<Record<string, unknown>>
 	const words = Object.entries(facts).map(([name, value]) => `${name}=${valueInText(value)}`)
-	return `${[String(msg).replaceAll(/[\n\r\t\u2028\u2029]/g, ' '), ...words].join(' ')}\n`
+	return `${[msg, ...words].join(' ').replaceAll(/[\n\r\t\u2028\u2029]/g, ' ')}\n`
 }
 
 function valueInText(value: unknown): string {

@@ -218,11 +218,14 @@ describe('the journal', () => {
 			block: 12n,
 			key: 'Canary-0123456789',
 			err: new Error('no\nway'),
+			'three\n<3>lines': 1,
 		}
 		log.warn(facts, 'two\nlines \u001b[2J')
 		const [line = ''] = written
 		expect(written).toHaveLength(1)
-		expect(line).toMatch(/^<4>two lines \[2J network=eth label="a b=c \\"d\\"" block=12 key="\[secret\]" err=\{.*\}\n$/)
+		expect(line).toMatch(
+			/^<4>two lines \[2J network=eth label="a b=c \\"d\\"" block=12 key="\[secret\]" err=\{.*\} three <3>lines=1\n$/,
+		)
 		for (const part of ['\n', '\u001b', 'Canary', '"time"']) expect(line.trimEnd()).not.toContain(part)
 	})
 

@@ -103,20 +103,18 @@ describe('requests that fail in passing', () => {
 	})
 })
 
-describe('a way that is long', () => {
-	test('the first alert of a first start comes after seven waits', async () => {
-		const endpoint = await startStrained(life.url, life.answers)
-		// While the machine works, the auditor asks on.
-		endpoint.delayMs = Math.max(1_000, healthyMs)
-		let waits = Number.NaN
-		const { told } = await ride(life, [endpoint.url], 200_000, { timeoutMs: 60_000 }, () => {
-			waits = endpoint.waits
-		})
-		await endpoint.close()
-		expect(told).toEqual(life.due.toSorted())
-		// Three of them for the beginning: a head is believed once its block was read. None for a balance.
-		expect(waits).toBe(7)
+testInSoak('the first alert of a first start comes after seven waits', async () => {
+	const endpoint = await startStrained(life.url, life.answers)
+	// While the machine works, the auditor asks on.
+	endpoint.delayMs = Math.max(1_000, healthyMs)
+	let waits = Number.NaN
+	const { told } = await ride(life, [endpoint.url], 200_000, { timeoutMs: 60_000 }, () => {
+		waits = endpoint.waits
 	})
+	await endpoint.close()
+	expect(told).toEqual(life.due.toSorted())
+	// Three of them for the beginning: a head is believed once its block was read. None for a balance.
+	expect(waits).toBe(7)
 })
 
 testInSoak('behavior: a plan of 25 calls a second is learnt: few requests are refused from then on', async () => {
