@@ -1,20 +1,17 @@
 // A block that the only endpoint answers wrongly for ever, met by the new blocks, a second look or a backfill: status,
 // gaps and /healthz say the same of it, and all other blocks are sent.
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { noTraces } from '../support/badBlock.js'
 import { typed } from '../support/commandLine.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
+import { smallFigures, soonLeftOut } from '../support/preload.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-/** A block that fails is left out after 1 s in place of 10; what is unread for 5 s in place of 60 is a trouble. */
-const env = {
-	NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
-	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400,longUnreadMs=5000',
-}
+/** What is unread for 5 s in place of 60 is a trouble. */
+const env = smallFigures(`${soonLeftOut},longUnreadMs=5000`)
 
 async function start(dialect: Dialect, stallAfter = '60s') {
 	const node = await startTestAnvil()

@@ -1,11 +1,10 @@
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { preload } from '../support/preload.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-const support = (name: string) => fileURLToPath(new URL(`../support/${name}.mjs`, import.meta.url))
 const hourMs = 3_600_000
 
 const node = await startTestAnvil()
@@ -21,7 +20,7 @@ async function startBesideClock() {
 	})
 	const file = join(here.folder, 'clock')
 	const env = {
-		NODE_OPTIONS: `--import ${support('setClock')} --import ${support('smallFigures')}`,
+		...preload('setClock', 'smallFigures'),
 		...{ SET_CLOCK: file, SMALL_FIGURES: 'stallCheckMs=500', LOG_LEVEL: 'debug' },
 	}
 	let running = here.start(['run'], env)

@@ -1,7 +1,7 @@
 // The daemon is started beside a stranger's blocks that no node can bear, on a chain that stands still: what an
 // endpoint can do is tried on the newest blocks. What good blocks hold is told soon, wherever they stand.
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { smallFigures, soonLeftOut } from '../support/preload.js'
 import { siteWithFailing, stranger, told, treasury } from './site.js'
 
 const ways = {
@@ -15,11 +15,7 @@ const ways = {
 /** Three payments and a hostile block in each: hostile ones stand at each fourth height, the newest is one. */
 const rounds = 3
 
-/** A block that fails is left out after 1 s, and after 4 s where nobody answers, in place of 10 and 25. */
-const env = {
-	NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
-	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400,slowWalkMs=4000',
-}
+const env = smallFigures(`${soonLeftOut},slowWalkMs=4000`)
 
 test.each(Object.keys(ways) as (keyof typeof ways)[])(
 	'behavior: a node that %s',

@@ -1,10 +1,10 @@
 // A watched contract pays out more than a receiver takes, and what leaves a watch is never folded: its alerts wait for
 // that receiver, and nothing else waits: neither the other receiver of the same network nor another network.
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { bystander, contract, startFloodNode } from '../support/floodNode.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
+import { smallFigures } from '../support/preload.js'
 import { openSite } from '../support/program.js'
 import { told } from './site.js'
 
@@ -31,10 +31,7 @@ test('behavior: a flood that one receiver does not take silences no one else', a
 	flooded.answer = () => 503
 	cheap.head = 100
 	dear.head = 100
-	const running = here.start(['run'], {
-		NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
-		SMALL_FIGURES: 'MOST_PENDING=100',
-	})
+	const running = here.start(['run'], smallFigures('MOST_PENDING=100'))
 	for (const network of ['cheap', 'dear']) {
 		await running.line((line) => line.msg === 'coverage changed' && line.network === network)
 	}

@@ -1,11 +1,11 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
 import { createServer } from 'node:net'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { smallFigures } from '../support/preload.js'
 import type { Running, Site } from '../support/program.js'
 import { soaked } from '../support/soak.js'
 import { inProcess, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
@@ -39,11 +39,9 @@ function site(more = ''): Site {
 	})
 }
 
-const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
 const env = () => ({
 	DATABASE_URL: url,
-	NODE_OPTIONS: `--import ${smallFigures}`,
-	SMALL_FIGURES: 'LEASE_MS=15000',
+	...smallFigures('LEASE_MS=15000'),
 })
 const start = (more = ''): Running => site(more).start(['run'], env())
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })

@@ -1,16 +1,15 @@
 // A node that is dead, in all the ways that nodes are: a minute later nothing says that all is well.
 import { chmodSync, existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { type Fault, sendJson } from '../support/faultyNode.js'
 import { freePort } from '../support/freePort.js'
+import { preload } from '../support/preload.js'
 import type { Running } from '../support/program.js'
 import { hookServer, polled, settings, siteOf, treasury } from './site.js'
 
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const refusal: Fault = ({ batch, calls }, response) => {
 	const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'internal error' } }))
 	sendJson(response, batch ? answers : answers[0])
@@ -56,7 +55,7 @@ async function site<T extends string>(names: readonly T[], schedule = '* * * * *
 	chmodSync(join(here.folder, 'bin/systemd-notify'), 0o755)
 	const endpoint = (name: T) => endpoints[names.indexOf(name)] as (typeof endpoints)[number]
 	const clock = join(here.folder, 'clock')
-	const time = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: clock, PASS_TIME: '1' }
+	const time = { ...preload('setClock'), SET_CLOCK: clock, PASS_TIME: '1' }
 	const env = { ...time, NOTIFY_SOCKET: join(here.folder, 'none'), PATH: `${here.folder}/bin:${process.env.PATH}` }
 	const running = here.start(['run'], env)
 	const pass = async (seconds: number) => {

@@ -1,11 +1,10 @@
 // When a message is given up: never at once, and by rule; afterwards everything says so. Time passes from run to run.
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { preload } from '../support/preload.js'
 import { hookServer, inProcess, other, settings, siteOf, treasury, watchlist } from './site.js'
 
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const minute = 60_000
 const hour = 60 * minute
 const words = 'chat not found or the bot was removed from it'
@@ -21,7 +20,7 @@ async function start() {
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`]),
 		clock: '0',
 	})
-	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock') }
+	const env = { ...preload('setClock'), SET_CLOCK: join(here.folder, 'clock') }
 	// Commands see the same clock in this process.
 	const startedMs = Date.now()
 	vi.useFakeTimers({ toFake: ['Date'], now: startedMs, shouldAdvanceTime: true })

@@ -1,13 +1,10 @@
 // A stranger's dust stops no scan and holds up no theft; what is not sent by itself is told by count and sum.
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { smallFigures } from '../support/preload.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
-const env = {
-	NODE_OPTIONS: `--import ${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
-	SMALL_FIGURES: 'MOST_PENDING=100',
-}
+const env = smallFigures('MOST_PENDING=100')
 
 test('error: three hundred dust payments before a theft, where few deliveries may wait', async () => {
 	const node = await startTestAnvil()

@@ -1,13 +1,11 @@
 // Each block fails at the same check, or is refused: after a minute the blocks become gaps, and what comes later is
 // told. An endpoint that is down makes no gaps.
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { preload } from '../support/preload.js'
 import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
-
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 
 const refusal = (code: number, message: string, status = 200) => {
 	return () => {
@@ -72,7 +70,7 @@ async function failing(twist: Twist, lacks: readonly string[] = debug) {
 		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
 		clock: '0',
 	})
-	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock'), PASS_TIME: '1' }
+	const env = { ...preload('setClock'), SET_CLOCK: join(here.folder, 'clock'), PASS_TIME: '1' }
 	const running = here.start(['run'], env)
 	await polled(running)
 	const paid = () => new Set(told(hook.hits).flatMap(({ data }) => data?.valueWei ?? []))

@@ -13,6 +13,7 @@ import { failingBlocks } from '../support/failingBlock.js'
 import { hideTransactions } from '../support/hiding.js'
 import type { Hit } from '../support/hookServer.js'
 import { startMailServer } from '../support/mailServer.js'
+import { smallFigures, soonLeftOut } from '../support/preload.js'
 import { callOf, erc20, erc721, erc1155 } from '../support/tokenContracts.js'
 import { unnamedFields } from '../support/unnamedFields.js'
 import { hookServer, polled, siteOf } from './site.js'
@@ -32,18 +33,20 @@ const purse: Address = '0x00000000000000000000000000000000000b0b0b'
 /** Imitates the stranger: four digits at each end. */
 const imitation: Address = `0x3c44${'7'.repeat(32)}93bc`
 
+const env = smallFigures(`${soonLeftOut},firstRereadMs=2000`)
+
 const settings = (rpc: string, hook: string, mail: string) => `networks:
   - name: local
     chain_id: 31337
     rpc: ["${rpc}"]
     schedule: "* * * * * *"
-    stall_after: 15s
+    stall_after: 5s
     explorer: https://explorer.example
     tokens: [{symbol: USDC, address: "TOKEN", decimals: 6}]
 receivers:
   - {name: hook, type: webhook, url: "${hook}/hook", secret: ${secret}}
   - {name: mail, type: email, smtp: "smtp://${mail}", from: tracewatch@example.org, to: [ops@example.org]}
-  - {name: calm, type: webhook, url: "${hook}/calm", secret: ${secret}, digest: {every: 20s, max: 1}}
+  - {name: calm, type: webhook, url: "${hook}/calm", secret: ${secret}, digest: {every: 5s, max: 1}}
   - {name: gone, type: webhook, url: "${hook}/gone", fallback: hook}
 `
 const watchlist = `network: local
@@ -105,7 +108,7 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 		'tracewatch.yaml': settings(gateway.url, hook.origin, mail.host).replace('TOKEN', toChecksum(usd)),
 		'watchlists/a.yaml': watchlist,
 	})
-	const running = site.start(['run'])
+	const running = site.start(['run'], env)
 	await polled(running)
 
 	const parsed = new Map<Hit, Body>()

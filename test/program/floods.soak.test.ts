@@ -2,15 +2,13 @@
 // what gets the block after them is not held up.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { bystander, type Flood, startFloodNode, victim } from '../support/floodNode.js'
 import { startHookServer } from '../support/hookServer.js'
+import { preload } from '../support/preload.js'
 import { openSite } from '../support/program.js'
 import { expectShortTurns } from '../support/soak.js'
 import { polled, told } from './site.js'
-
-const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))
 
 /**
  * What fills the block, the least that is told, in wei, and how much memory the program may take at its highest: with
@@ -54,7 +52,7 @@ async function open(leastWei: bigint) {
 	})
 	node.head = 100
 	const file = join(here.folder, 'loop.json')
-	const running = here.start(['run'], { NODE_OPTIONS: `--import ${loopWatch}`, LOOP_WATCH: file })
+	const running = here.start(['run'], { ...preload('loopWatch'), LOOP_WATCH: file })
 	await polled(running)
 	node.head = 101
 	await quiet.until(1)

@@ -1,17 +1,11 @@
 // A block that no endpoint gives, over kills: told once, passed once, and what it held is told once when it was read.
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { typed } from '../support/commandLine.js'
+import { preload, smallFigures, soonLeftOut } from '../support/preload.js'
 import type { Running } from '../support/program.js'
 import { siteWithFailing, told } from './site.js'
 
-const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
-const killAt = fileURLToPath(new URL('../support/killAt.mjs', import.meta.url))
-/** A block that fails is left out after 1 s in place of 10. */
-const env = {
-	NODE_OPTIONS: `--import=${smallFigures}`,
-	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400',
-}
+const env = smallFigures(soonLeftOut)
 
 test('behavior: a gap is reported and closed once, by a program killed at each commit and message', async () => {
 	const { node, failing, hook, here, pay, hide } = await siteWithFailing()
@@ -30,7 +24,7 @@ test('behavior: a gap is reported and closed once, by a program killed at each c
 	const dieWriting = async (type: string, steps: readonly number[]) => {
 		for (const step of steps) {
 			const kill = { KILL_FROM: type, KILL_AT: String(step) }
-			const life = here.start(['run'], { ...env, ...kill, NODE_OPTIONS: `${env.NODE_OPTIONS} --import=${killAt}` })
+			const life = here.start(['run'], { ...env, ...kill, ...preload('smallFigures', 'killAt') })
 			const { code, stdout } = await life.ended
 			expect(code, stdout).toBe(null)
 			expect(heard(type)).toBe(0)

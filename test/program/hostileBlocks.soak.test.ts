@@ -2,17 +2,16 @@
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Hex } from '../../src/model/glossary.js'
 import { handOn, startTestAnvil } from '../support/anvil.js'
 import { assemble, initOf } from '../support/assembler.js'
 import { startHookServer } from '../support/hookServer.js'
+import { preload } from '../support/preload.js'
 import { openSite } from '../support/program.js'
 import { expectShortTurns } from '../support/soak.js'
 import { settings, stranger, told, treasury, vault, watchlist } from './site.js'
 
-const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))
 const minusOne = `0x${'f'.repeat(64)}`
 /** 64 KiB of input to no one: 131 KB of JSON a call, for 100 gas. */
 const largeInput = '0 0 65536 0 0 0x000000000000000000000000000000000000dead 0'
@@ -56,7 +55,7 @@ test.each(Object.keys(attacks) as (keyof typeof attacks)[])(
 		const made = await node.receipt(await node.send({ from: stranger, data: init, gas: 1_000_000n }))
 		expect(made.status).toBe('0x1')
 		const file = join(here.folder, 'loop.json')
-		const running = here.start(['run'], { NODE_OPTIONS: `--import ${loopWatch}`, LOOP_WATCH: file })
+		const running = here.start(['run'], { ...preload('loopWatch'), LOOP_WATCH: file })
 		await running.line(({ msg }) => msg === 'coverage changed')
 		await node.send({ from: treasury, to: vault, valueWei: 1n })
 		await hook.until(1)

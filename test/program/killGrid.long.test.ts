@@ -2,16 +2,15 @@
 // nothing else. Kills beside other faults: scenarios.sized.test.ts.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { typed } from '../support/commandLine.js'
 import { startHookServer } from '../support/hookServer.js'
 import { startMailServer } from '../support/mailServer.js'
+import { preload } from '../support/preload.js'
 import { openSite } from '../support/program.js'
 import { treasury, vault, watchlist } from './site.js'
 
-const killAt = fileURLToPath(new URL('../support/killAt.mjs', import.meta.url))
 /** Fewer than it takes: each of those kills. */
 const leastSteps = 32
 /** Writes that arrive together are joined, so another start may take some more. */
@@ -43,7 +42,7 @@ receivers:
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, from_block: 1}`], 'hook, mail'),
 	})
 	const count = join(site.folder, 'count')
-	const env = (step: number) => ({ NODE_OPTIONS: `--import=${killAt}`, KILL_AT: String(step), KILL_COUNT: count })
+	const env = (step: number) => ({ ...preload('killAt'), KILL_AT: String(step), KILL_COUNT: count })
 	const close = async () => {
 		await site.close()
 		await hook.close()

@@ -1,17 +1,16 @@
 // A stranger makes the storage of one watched contract long to read: the others' is reported, and the rest is said.
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
 import { sized } from '../support/longRun.js'
+import { preload } from '../support/preload.js'
 import { linked, mapped, ruledCode, writing } from '../support/ruledContract.js'
 import { createSafe, deploySafes, execute } from '../support/safe.js'
 import { startStrained } from '../support/strained.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const implementation: Hex = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 const someone = (n: number): Address => `0x${(0xa11ce00000 + n).toString(16).padStart(40, '0')}`
 const place = (n: number): Address => `0x${`c0de0${n}`.padStart(40, '0')}`
@@ -154,7 +153,7 @@ test.each(sized(rows.slice(0, 1), rows))(
 			'watchlists/a.yaml': watchlist([contract, ruled].map((one) => `{address: "${one}", kinds: [control]}`)),
 			clock: '0',
 		})
-		const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock'), PASS_TIME: '' }
+		const env = { ...preload('setClock'), SET_CLOCK: join(here.folder, 'clock'), PASS_TIME: '' }
 		const running = here.start(['run'], env)
 		const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
 		await polled(running)

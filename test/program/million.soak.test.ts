@@ -3,15 +3,14 @@ import { createHash } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { preload } from '../support/preload.js'
 import type { Site } from '../support/program.js'
 import { expectShortTurns } from '../support/soak.js'
 import { settings, siteOf } from './site.js'
 
 const MB = 1_048_576
-const loopWatch = fileURLToPath(new URL('../support/loopWatch.mjs', import.meta.url))
 
 let node: TestAnvil
 beforeAll(async () => {
@@ -50,7 +49,7 @@ async function startTwice(count: number): Promise<readonly Taken[]> {
 	const taken: Taken[] = []
 	for (const name of ['first.json', 'second.json']) {
 		const file = join(here.folder, name)
-		const watching = { NODE_OPTIONS: `--import ${loopWatch}`, LOOP_WATCH: file, ...loading }
+		const watching = { ...preload('loopWatch'), LOOP_WATCH: file, ...loading }
 		const { code, stdout, stderr } = await here.run(['once'], watching)
 		expect(code, stdout + stderr).toBe(0)
 		taken.push(JSON.parse(readFileSync(file, 'utf8')))
@@ -98,7 +97,7 @@ interface Ran extends Taken {
 /** `run` from its start until it has nothing to write any more; with `edit`, through a reload until then again. */
 async function ride(here: Site, name: string, edit?: () => void): Promise<Ran> {
 	const file = join(here.folder, name)
-	const watching = { NODE_OPTIONS: `--import ${loopWatch}`, LOOP_WATCH: file, ...loading }
+	const watching = { ...preload('loopWatch'), LOOP_WATCH: file, ...loading }
 	const running = here.start(['run'], watching)
 	const { pid } = running.process
 	await running.line(({ msg }) => msg === 'tracewatch is running')

@@ -1,15 +1,14 @@
 // A receiver that refuses connections: `status`, the page and /healthz say so, and its fallback is told once.
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
+import { preload } from '../support/preload.js'
 import type { Running } from '../support/program.js'
 import { hookServer, inProcess, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
 const minuteMs = 60_000
 
 async function origin(running: Running): Promise<string> {
@@ -28,7 +27,7 @@ test('error: a receiver that refuses connections', async () => {
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`]),
 		clock: '0',
 	})
-	const env = { NODE_OPTIONS: `--import ${setClock}`, SET_CLOCK: join(here.folder, 'clock') }
+	const env = { ...preload('setClock'), SET_CLOCK: join(here.folder, 'clock') }
 	const status = async () => JSON.parse((await inProcess(here).run(['status', '--json'])).stdout)
 	const first = here.start(['run'], env)
 	await polled(first)

@@ -2,14 +2,12 @@
 // dead at once, all hear of it, and once the receiver is mended everything arrives.
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { type HookAnswer, startHookServer } from '../support/hookServer.js'
 import { type MailPhase, startMailServer } from '../support/mailServer.js'
+import { smallFigures } from '../support/preload.js'
 import { inProcess, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
-
-const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
 
 interface HookRow {
 	readonly format: string
@@ -160,7 +158,7 @@ test('behavior: receivers refuse in the words of each service: nothing is dead, 
 		'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [transfer]}`], names.join(', ')),
 	})
 	// A minute of rest lasts a second.
-	const running = here.start(['run'], { NODE_OPTIONS: `--import ${smallFigures}`, SMALL_FIGURES: 'MINUTE_MS=1000' })
+	const running = here.start(['run'], smallFigures('MINUTE_MS=1000'))
 	await polled(running)
 	const { port } = await running.line(({ msg }) => msg === 'metrics and health are served')
 	const ask = async (path: string) => {

@@ -2,7 +2,6 @@
 // row, the alerts that came and were not taken back are what the balances of the chain's last state and the plan of its
 // transactions say.
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import { startServer } from '../state/postgres/server.js'
@@ -14,6 +13,7 @@ import { noTraces } from '../support/dialectTable.js'
 import { cutJson, status as httpStatus } from '../support/faults.js'
 import { type Hit, type HookAnswer, startHookServer } from '../support/hookServer.js'
 import { sized } from '../support/longRun.js'
+import { preload } from '../support/preload.js'
 import { planScenario, playBlocks, playScenario, type Scenario } from '../support/scenario.js'
 import { eachNth, type Strained, startStrained } from '../support/strained.js'
 import { siteOf, watchlist } from './site.js'
@@ -90,9 +90,6 @@ test('each configuration, event, fault and kill stands in a row with each other 
 	expect(due.filter((pair) => !rows.flatMap(pairsOf).includes(pair))).toEqual([])
 })
 
-const killAt = fileURLToPath(new URL('../support/killAt.mjs', import.meta.url))
-const setClock = fileURLToPath(new URL('../support/setClock.mjs', import.meta.url))
-const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
 const plan = planScenario({ seed: 3, blocks: 34 })
 /** The last ones that the first branch has; the second begins with an empty block instead, and lacks two of them. */
 const replaced = 8
@@ -204,9 +201,8 @@ state: ${state}
 	/** Each start is an hour later, so that what waits for a receiver is due. */
 	const start = (nth: number) => {
 		site.write('clock', String(nth * hourMs))
-		const killer = nth === 0 && step > 0 ? ` --import=${killAt}` : ''
 		return site.start(['once'], {
-			NODE_OPTIONS: `--import=${setClock} --import=${smallFigures}${killer}`,
+			...preload('setClock', 'smallFigures', ...(nth === 0 && step > 0 ? ['killAt'] : [])),
 			// Of one that was killed.
 			SMALL_FIGURES: 'LEASE_MS=3000',
 			SET_CLOCK: join(site.folder, 'clock'),

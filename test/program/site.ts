@@ -1,5 +1,4 @@
 // The smallest real configuration: one network, one webhook, one watch; and what a test opens, closed when it is over.
-import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
@@ -8,6 +7,7 @@ import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { chainId, type OddChain, startOddChain, token, watched } from '../support/oddChain.js'
+import { smallFigures, soonLeftOut } from '../support/preload.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 
 export const treasury: Address = '0xf39fd6e51aad88f6f4ce6ab8827279cfffb92266'
@@ -102,11 +102,7 @@ export async function siteWithFailing({ hangs = false, lacks = [] as readonly st
 	return { node, failing, hook, here, pay, hide }
 }
 
-/** A block that fails is left out after 1 s in place of 10. */
-const small = {
-	NODE_OPTIONS: `--import=${fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))}`,
-	SMALL_FIGURES: 'stayedMs=1000,leastMs=1000,longMs=4000,betweenMs=400',
-}
+const small = smallFigures(soonLeftOut)
 
 /** A daemon that has polled an odd chain of at least three blocks. */
 export async function startOddSite({

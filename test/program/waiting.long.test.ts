@@ -1,13 +1,12 @@
 // Who waits at a terminal is told for what, before he wonders.
-import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
+import { smallFigures } from '../support/preload.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { hookServer, settings, siteOf, treasury, watchlist } from './site.js'
 
-const smallFigures = fileURLToPath(new URL('../support/smallFigures.mjs', import.meta.url))
 /** The words come after a millisecond, in place of two seconds. */
-const env = { NODE_OPTIONS: `--import ${smallFigures}`, SMALL_FIGURES: 'SILENT_MS=1' }
+const env = smallFigures('SILENT_MS=1')
 
 /** A server that takes what it is sent, and answers when it is told to. */
 async function slow(body = '') {

@@ -18,7 +18,7 @@ async function open(isHostile: (number: bigint) => boolean) {
 	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
 	let nowMs = 1_700_000_000_000
 	const clock = () => nowMs
-	const rpc = createRpc({ url: gateway.url, clock })
+	const rpc = createRpc({ url: gateway.url, clock, timeoutMs: 6_000 })
 	onTestFinished(async () => {
 		await rpc.close()
 		await gateway.close()
