@@ -13,6 +13,8 @@ export const shared = {
 	silent: 'passed-only' as const,
 	// Much of a test is waiting for others, so two cores carry six files; vitest alone would take one.
 	maxWorkers: Math.max(6, availableParallelism()),
+	// Each run takes the compiled modules of the runs before it.
+	experimental: { fsModuleCache: true },
 	// What is waited for comes when it comes: on a machine with much else to do, later than after vitest's own second.
 	expect: { poll: { timeout: 60_000, interval: 20 } },
 }
