@@ -116,8 +116,9 @@ function accepted(before: Queue, parcel: Parcel, outcome: Outcome & { result: 'd
 }
 
 /** The receiver did not answer, or asked to come again later. */
-function failed(before: Queue, parcel: Parcel, outcome: Failed, { nowMs, random }: Facts): Decision {
+function failed(before: Queue, parcel: Parcel, outcome: Failed, facts: Facts): Decision {
 	const { sent, members } = parcel
+	const { nowMs, random } = facts
 	const { code, reason: error, afterMs } = outcome
 	const isBeside = isAside(sent)
 	const isOwn = isAlone(sent) || (isBeside && !before.isFailing && before.acceptedAtMs !== null)
@@ -130,11 +131,14 @@ function failed(before: Queue, parcel: Parcel, outcome: Failed, { nowMs, random 
 		...(afterMs !== undefined && !isAlone(sent) && { askedUntilMs: askedUntilMs(afterMs, nowMs) }),
 	}
 	if (isOwn && isDigest(parcel)) return takenApart(queue, parcel, outcome, nowMs)
-	const nextAttemptAtMs = nextAttemptMs(sent, { nowMs, random, failures: queue.failures, afterMs })
-	if (nextAttemptAtMs === null)
-		return { ...unchanged, queue, results: [resultOf(parcel, outcome, dead(sent, expired(error), nowMs))] }
+	// All that is due with the end of a pause waits for the end of the next one: one message is tried after each.
+	const others = queue.pause === null ? [] : othersUnder(queue.pause, parcel, before, facts).results
+	const nextMs = nextAttemptMs(sent, { nowMs, random, failures: queue.failures, afterMs })
+	if (nextMs === null)
+		return { ...unchanged, queue, results: [resultOf(parcel, outcome, dead(sent, expired(error), nowMs)), ...others] }
+	const nextAttemptAtMs = Math.max(nextMs, queue.pause?.untilMs ?? 0)
 	const resolution = { id: sent.id, result: 'retry', code: isOwn ? ALONE : code, error, nextAttemptAtMs } as const
-	const results = [resultOf(parcel, outcome, resolution)]
+	const results = [resultOf(parcel, outcome, resolution), ...others]
 	if (isBeside) return besideFailed(queue, results, nowMs)
 	// The others wait as well, although this delivery does not hold them back any longer.
 	const isNowBeside = members.some((one) => isAside(resolved(one, resolution)))
@@ -157,22 +161,29 @@ function refused(before: Queue, parcel: Parcel, refusal: Refusal, facts: Facts):
 }
 
 /** The receiver refuses everything: all that waits for it waits until the end of the next pause. */
-function refusesAll(before: Queue, parcel: Parcel, words: Refusal, { nowMs, pending }: Facts): Decision {
-	const { sent, members } = parcel
+function refusesAll(before: Queue, parcel: Parcel, words: Refusal, facts: Facts): Decision {
+	const { sent } = parcel
+	const { nowMs } = facts
 	const ofAll = before.pause?.isOfAll === true || isOfAll(sent, words.code)
 	const pause = prolonged({ sinceMs: before.pause?.sinceMs ?? nowMs, untilMs: 0, words, isOfAll: ofAll }, nowMs)
+	const { attempts, results } = othersUnder(pause, parcel, before, facts)
+	const first = resultOf(parcel, words, afterRefusalOfAll(sent, pause, attempts, nowMs))
+	return { ...unchanged, queue: { ...before, pause, refused: new Set() }, results: [first, ...results] }
+}
+
+/** What else waits for the end of a pause, and the attempts at all of it. */
+function othersUnder(pause: Pause, { sent, members }: Parcel, { refused }: Queue, { nowMs, pending }: Facts) {
 	const own = new Set(members.map(({ id }) => id))
 	const waiting = pending.filter(
-		(one) => !own.has(one.id) && isUnder(pause, sent, one) && (isParked(one) || before.refused.has(one.id)),
+		(one) => !own.has(one.id) && isUnder(pause, sent, one) && (isParked(one) || refused.has(one.id)),
 	)
 	const attempts = waiting.reduce((sum, one) => sum + one.attempts, sent.attempts)
 	const results = waiting.map((one): Result => {
 		const resolution = { ...afterRefusalOfAll(one, pause, attempts, nowMs), untried: true } as const
-		const outcome = resolution.result === 'dead' ? finalOf(words, resolution) : null
+		const outcome = resolution.result === 'dead' ? finalOf(pause.words, resolution) : null
 		return { ...alone(one), resolution, outcome }
 	})
-	const first = resultOf(parcel, words, afterRefusalOfAll(sent, pause, attempts, nowMs))
-	return { ...unchanged, queue: { ...before, pause, refused: new Set() }, results: [first, ...results] }
+	return { attempts, results }
 }
 
 /** Probably one alert of the digest is the reason: each is sent alone, before the rest of the queue. */

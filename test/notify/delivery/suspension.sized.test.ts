@@ -56,6 +56,19 @@ describe('a receiver that refuses everything', () => {
 		expect(receivers.get('hook')).toMatchObject({ dead: 0, refusal: refusal.reason })
 	})
 
+	test('behavior: a failure at what is tried after a rest: one message a rest, not each that waits', async () => {
+		const tries: number[] = []
+		const hook = scripted('hook', () => {
+			tries.push((lab.nowMs - startMs) / minute)
+			return tries.length > 3 ? retry : refusal
+		})
+		await post(...numbersTo(20))
+		await drain(hook)
+		await drainFor(60, { hook, from: 100 })
+		expect(tries).toEqual([0, 0, 0, 1, 3, 7, 15, 30, 45, 60])
+		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
+	})
+
 	testInFull.each([1, 3, 100])(
 		'behavior: a quota of an hour over %d alerts: nothing is dead, all goes out with the next probe',
 		async (count) => {
