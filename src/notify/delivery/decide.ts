@@ -107,7 +107,9 @@ function accepted(before: Queue, parcel: Parcel, outcome: Outcome & { result: 'd
 	const isFreed = (one: Delivery) => (before.isFailing && one.refused === undefined) || blockerOf(one, [sent]) !== null
 	const { pause } = before
 	const paused = pause === null ? [] : pending.filter((one) => isParked(one) && isUnder(pause, sent, one))
-	const freed = [...before.refused, ...[...beside.filter(isFreed), ...paused].map(({ id }) => id)]
+	// Not those that are dead by now.
+	const refusedBefore = [...before.refused].filter((id) => facts.aside.has(id))
+	const freed = [...refusedBefore, ...[...beside.filter(isFreed), ...paused].map(({ id }) => id)]
 	const queue: Queue = {
 		...{ ...before, isFailing: false, failures: 0, failedBeside: 0, pausedUntilMs: 0, acceptedAtMs: nowMs },
 		...{ refused: new Set(), pause: null, sentAtMs: sentTimes(sent, rate, before, nowMs) },

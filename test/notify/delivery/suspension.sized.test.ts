@@ -199,6 +199,20 @@ describe('messages that are refused alone', () => {
 		expect(await lab.statuses()).toEqual(['1 pending'])
 	})
 
+	test('behavior: an old delivery that dies at its first refusal stays dead, and goes to the fallback once', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		const desk = scripted('desk')
+		await lab.store.post([alertDeliveryOf(1, { attempts: 9, createdAtMs: startMs - 80 * 60 * minute })])
+		const deliverer = createDeliverer(options(hook, desk))
+		for (const at of numbersTo(5)) {
+			await post(10 + at)
+			await deliverer.drainOnce(never)
+		}
+		expect(hook.got.toSorted()).toEqual(ids(1, 11, 12, 13, 14, 15))
+		expect(desk.got).toHaveLength(1)
+		expect(await lab.statuses()).toEqual(['1 dead'])
+	})
+
 	test('behavior: a failure meanwhile counts neither as a refusal nor as a success', async () => {
 		const hook = scripted('hook', ({ id }, index) => (id !== idOf(1) ? retry : index === 0 ? refusal : retry))
 		await post(1, 2)
