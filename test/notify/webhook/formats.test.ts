@@ -9,11 +9,13 @@ import { START_MS, standingClock } from '../../support/standingClock.js'
 import {
 	alertData,
 	alertDeliveryOf,
+	blockHash,
 	deliveryOf,
 	digestData,
 	idOf,
 	messageOf,
 	never,
+	payer,
 	removalOf,
 	shownBy,
 	startMs,
@@ -294,6 +296,21 @@ describe('pagerduty', () => {
 		expect(recovered.body).toMatchObject({ event_action: 'resolve', dedup_key: stalled.body.dedup_key })
 	})
 
+	test('behavior: alerts deep in a transaction have keys of their own, of at most 255 characters', async () => {
+		const keyOf = async (id: string, type: Message['type']): Promise<string> =>
+			(await send('pagerduty', path, 202, messageOf(alertData({ id }), type), { secret })).body.dedup_key
+		const keys: string[] = []
+		for (const place of ['0_'.repeat(120), '0_'.repeat(121)])
+			for (const address of [treasury, payer]) {
+				const id = `1:${txHash}:${place}0:transfer:${address.toLowerCase()}`
+				const key = await keyOf(id, 'alert.transfer')
+				expect(await keyOf(id, 'alert.removed')).toBe(key)
+				keys.push(key)
+			}
+		expect(new Set(keys).size).toBe(4)
+		expect(keys.filter(({ length }) => length > 255)).toEqual([])
+	})
+
 	test('behavior: a gap that was read resolves that gap, and no stall', async () => {
 		const data = systemData({ fromBlock: 7, toBlock: 7 })
 		const gap = await send('pagerduty', path, 202, messageOf(data, 'system.gap'), { secret })
@@ -364,6 +381,37 @@ describe('alertmanager', () => {
 		expect(body[0].labels).toEqual(told.body[0].labels)
 		expect(Date.parse(body[0].endsAt)).toBe(startMs + 5_000)
 		expect(Date.parse(body[1].endsAt)).toBeGreaterThan(startMs + 5_000)
+	})
+
+	test('behavior: two alerts of one block have labels of their own, whatever their kind', async () => {
+		const noFrame = { txHash: blockHash, txIndex: null, traceAddress: [] } as const
+		const address = treasury.toLowerCase()
+		const alerts = [
+			...['7', '8'].map((index) =>
+				alertData({
+					...{ ...noFrame, kind: 'withdrawal', frameType: 'withdrawal', index },
+					id: `1:withdrawal:${index}:withdrawal:${address}`,
+				}),
+			),
+			...['slot_owner', 'slot_admin'].map((place) =>
+				alertData({ ...noFrame, kind: 'control', frameType: 'storage', id: `1:19000000:${place}:control:${address}` }),
+			),
+			...['auth_0', 'auth_1'].map((place) =>
+				alertData({ kind: 'delegation', frameType: 'delegation', id: `1:${txHash}:${place}:delegation:${address}` }),
+			),
+		].map((data, at) => deliveryOf(at, { message: messageOf(data, `alert.${data.kind}`, idOf(at)) }))
+		const { body } = await send('alertmanager', '', 200, messageOf(digestData(alerts), 'alert.digest'))
+		expect(body.map(({ labels }: { labels: { trace: string } }) => labels.trace)).toEqual([
+			...['7', '8', 'slot_owner', 'slot_admin', 'auth_0', 'auth_1'],
+		])
+	})
+
+	test('error: the clock was set back: no alert ends before its start', async () => {
+		const gone = messageOf(alertData(), 'alert.removed')
+		const { body } = await send('alertmanager', '', 200, gone, { nowMs: startMs - 3_600_000 })
+		const times = body.map(({ startsAt, endsAt }: Record<string, string>) => [startsAt, endsAt].map((at) => at ?? ''))
+		expect(times[0]).toEqual(['2026-11-20T09:00:00.000Z', '2026-11-20T09:00:00.000Z'])
+		expect(times[1]).toEqual(['2026-11-20T09:00:00.000Z', '2026-11-21T09:00:00.000Z'])
 	})
 
 	test('behavior: a recovery ends its stall', async () => {

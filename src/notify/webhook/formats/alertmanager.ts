@@ -25,10 +25,9 @@ export const alertmanager: Format = {
 	request({ message, createdAtMs }, target, nowMs) {
 		const url = new URL(target.url)
 		if (!url.pathname.endsWith(path)) url.pathname = `${url.pathname.replace(/\/$/, '')}${path}`
-		const alone = { message, startsAt: new Date(createdAtMs).toISOString() }
 		const messages = isDigest(message.data)
-			? message.data.alerts.map((alert) => ({ message: alert, startsAt: alert.timestamp }))
-			: [alone]
+			? message.data.alerts.map((alert) => ({ message: alert, startsAtMs: Date.parse(alert.timestamp) }))
+			: [{ message, startsAtMs: createdAtMs }]
 		return { url, body: jsonBody(withLastWord(messages.flatMap((each) => entriesOf(each, nowMs)))), headers: {} }
 	},
 }
@@ -38,7 +37,9 @@ interface Entry {
 	readonly endsAt: string
 }
 
-function entriesOf({ message, startsAt }: { message: Message; startsAt: string }, nowMs: number): readonly Entry[] {
+function entriesOf({ message, startsAtMs }: { message: Message; startsAtMs: number }, nowMs: number): readonly Entry[] {
+	// Alertmanager refuses an end before the start: the clock may have been set back.
+	const startsAt = new Date(Math.min(startsAtMs, nowMs)).toISOString()
 	const at = (labels: Labels, endsAt: string) => ({
 		labels,
 		annotations: annotationsOf(message),
@@ -97,7 +98,6 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 		direction: data.direction,
 		address: data.watch.address,
 		tx_hash: data.txHash,
-		// Alertmanager treats an empty label as absent, so the root frame needs a value.
 		trace: placeOf(data),
 	})
 	const alert = named(type === 'test' ? 'TracewatchTest' : nameOf(data.kind))
@@ -105,11 +105,9 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	return { fires: [named('TracewatchWithdrawn')], resolves: [alert] }
 }
 
-/** Path of the frame; for a log, its position as in the id. */
-function placeOf({ id, frameType, traceAddress }: AlertData): string {
-	if (frameType === 'log') return id.split(':')[2] ?? ''
-	const [again = ''] = /~\d+(?=:)/.exec(id) ?? []
-	return frameType === 'reward' ? 'reward' : `${traceAddress.join('_') || 'root'}${again}`
+/** As in the id, so that two alerts never have equal labels: a block may have 16 withdrawals of one address. */
+function placeOf({ id }: AlertData): string {
+	return id.split(':')[2] ?? ''
 }
 
 function annotationsOf(message: Message): Readonly<Record<string, string>> {

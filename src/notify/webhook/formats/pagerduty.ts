@@ -4,6 +4,7 @@
  * digests, because a single alert inside a digest could not be resolved.
  */
 
+import { sha256 } from '../../../base/sha256.js'
 import { printable } from '../../../base/text/printable.js'
 import { isAlert, isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
@@ -29,7 +30,7 @@ export const pagerduty: Format = {
 		const event = {
 			routing_key: secret ?? '',
 			event_action: resolves ? 'resolve' : 'acceptedAt' in message.data ? 'acknowledge' : 'trigger',
-			dedup_key: cut(dedupKey(message), 255),
+			dedup_key: dedupKey(message),
 			client: 'tracewatch',
 			payload: {
 				summary: cut(headline(message), 1_024),
@@ -60,7 +61,13 @@ function sourceOf({ data }: Message): string {
 	return isDigest(data) ? networksOf(data) : printable(data.network)
 }
 
-function dedupKey({ type, data }: Message): string {
+/** At most 255 characters. The id of a frame that is called deeply is longer, and ends with the address. */
+function dedupKey(message: Message): string {
+	const key = subjectOf(message)
+	return key.length <= 255 ? key : `${key.slice(0, 191)}${sha256(key)}`
+}
+
+function subjectOf({ type, data }: Message): string {
 	if (isUndelivered(data)) {
 		const what = data.state === 'failing' ? 'failing' : 'undelivered'
 		return `tracewatch:${what}:${data.receiver}`
