@@ -199,7 +199,7 @@ describe('messages that are refused alone', () => {
 		expect(await lab.statuses()).toEqual(['1 pending'])
 	})
 
-	test('behavior: an old delivery that dies at its first refusal stays dead, and goes to the fallback once', async () => {
+	test('behavior: an old delivery that dies at its first refusal stays dead, the fallback gets it once', async () => {
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 		const desk = scripted('desk')
 		await lab.store.post([alertDeliveryOf(1, { attempts: 9, createdAtMs: startMs - 80 * 60 * minute })])
