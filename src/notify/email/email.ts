@@ -145,7 +145,16 @@ function toMail(delivery: Delivery, recipient: string, from: Mailbox): SendMailO
 		headers: {
 			'Auto-Submitted': 'auto-generated',
 			'X-Auto-Response-Suppress': 'All',
-			'X-Tracewatch-Alert': delivery.message.data.id,
+			...alertHeader(delivery.message.data.id),
 		},
 	}
+}
+
+/**
+ * Left out where its line would be longer than 998 characters (RFC 5322, 2.1.1): servers refuse such a mail. A stranger
+ * can make ids of that length, by calls some hundred levels deep. The mail says the id.
+ */
+function alertHeader(id: string): Readonly<Record<string, string>> {
+	const name = 'X-Tracewatch-Alert'
+	return `${name}: ${id}`.length <= 998 ? { [name]: id } : {}
 }

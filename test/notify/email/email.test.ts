@@ -75,6 +75,16 @@ describe('a mail', () => {
 		expect(mail?.text.match(/https:\/\/explorer\.example\/tx\//g)).toHaveLength(100)
 	})
 
+	test('behavior: an alert 500 calls deep: no line of the mail is longer than 998 characters', async () => {
+		const traceAddress = Array.from({ length: 500 }, () => 0)
+		const id = `1:${txHash}:${traceAddress.join('_')}:transfer:${treasury.toLowerCase()}`
+		const message = messageOf(alertData({ id, traceAddress }), 'alert.transfer')
+		expect(await send(mailDeliveryOf(1, 'ops@example.org', { message }))).toMatchObject({ result: 'delivered' })
+		const [mail] = server.mails
+		expect(mail?.raw.split(/\r?\n/).filter(({ length }) => length > 998)).toEqual([])
+		expect(mail?.text).toContain(id)
+	})
+
 	test('behavior: a removal answers the mail of its alert', async () => {
 		const message = messageOf(alertData(), 'alert.removed', idOf(2))
 		await send(mailDeliveryOf(2, 'ops@example.org', { message, answers: idOf(1) }))
