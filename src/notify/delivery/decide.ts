@@ -89,7 +89,9 @@ export function waitOf(delivery: Delivery, queue: Queue, { rate, aside, nowMs }:
 	if (blocker === null) return null
 	const error = `waits for ${blocker.id}, which is about the same event and is retried separately`
 	const nextAttemptAtMs = Math.max(nowMs, blocker.nextAttemptAtMs) + 1
-	return { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true } as const
+	// The fallback got the other one, and gets this one as well.
+	const refused = blocker.refused === undefined ? null : { refused: delivery.refused ?? { sinceMs: nowMs, times: 0 } }
+	return { id, result: 'retry', code: ALONE, error, nextAttemptAtMs, untried: true, ...refused } as const
 }
 
 /** How long a queue waits after failures in a row. */
@@ -231,7 +233,7 @@ function afterRefusal(delivery: Delivery, { code, reason }: Refusal, acceptedAtM
 	if (isAgain && isRefusedAlone(delivery, acceptedAtMs, nowMs))
 		return dead(delivery, { code, reason: `given up, since it accepts other messages: ${reason}` }, nowMs)
 	if (isExpired(delivery, nowMs)) return dead(delivery, expired(reason), nowMs)
-	const { sinceMs, times } = (isAgain && delivery.refused) || { sinceMs: nowMs, times: 0 }
+	const { sinceMs, times } = (isAgain && delivery.refused?.times && delivery.refused) || { sinceMs: nowMs, times: 0 }
 	const refused = { sinceMs, times: times + 1 }
 	const nextAttemptAtMs = nowMs + restMs(sinceMs, nowMs)
 	return { id: delivery.id, result: 'retry', code: ALONE, error: reason, nextAttemptAtMs, refused } as const

@@ -154,14 +154,23 @@ export function createFallbacks(options: FallbackOptions) {
 		})
 	}
 
+	/** Retractions of alerts that were given up: only the fallback got these. */
+	async function ofDeadAlerts(sent: readonly Delivery[]): Promise<readonly Delivery[]> {
+		const removals = sent.filter(({ message }) => message.type === 'alert.removed')
+		if (removals.length === 0) return []
+		const dead = new Set((await store.deliveries('dead')).map(({ id }) => id))
+		return removals.filter(({ answers }) => answers !== null && dead.has(answers))
+	}
+
 	return {
 		/** The messages themselves, to be posted in the write that records what came of them. */
-		postsFor(sent: readonly Delivery[], resolution: Resolution): readonly Delivery[] {
+		async postsFor(sent: readonly Delivery[], resolution: Resolution): Promise<readonly Delivery[]> {
 			const [first] = sent
+			const fallback = first === undefined ? null : fallbackOf(first.receiver)
+			if (fallback === null || first?.refused !== undefined) return []
+			if (resolution.result === 'delivered') return forwarded(await ofDeadAlerts(sent), fallback)
 			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
-			if (first === undefined || first.refused !== undefined || !(isRefusal || resolution.result === 'dead')) return []
-			const fallback = fallbackOf(first.receiver)
-			return fallback === null ? [] : forwarded(sent, fallback)
+			return isRefusal || resolution.result === 'dead' ? forwarded(sent, fallback) : []
 		},
 		/** Call it when a failure is recorded: the next look is due. */
 		failed({ receiver }: Delivery): void {

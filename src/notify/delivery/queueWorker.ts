@@ -111,7 +111,8 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		// Of several recipients, the state does not say which one accepted.
 		const isOne = (recipients?.length ?? 1) === 1
 		const acceptedAtMs = isOne ? ((await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null) : null
-		const isRefused = (one: Delivery) => isAlone(one) && one.refused && one.refused.sinceMs > (acceptedAtMs ?? 0)
+		const isRefused = (one: Delivery) =>
+			isAlone(one) && one.refused && one.refused.times > 0 && one.refused.sinceMs > (acceptedAtMs ?? 0)
 		const refused = aside.filter(isRefused).map(({ id }) => id)
 		memory.change(first, { acceptedAtMs, refused: new Set([...memory.of(first).refused, ...refused]) })
 	}
@@ -185,9 +186,10 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 
 	/** With what the fallback gets, in one write. */
 	async function record(results: readonly Result[], pass: Pass): Promise<void> {
+		const posts = results.map(({ members, resolution }) => fallbacks.postsFor(members, resolution))
 		await pass.context.recorder.record(
 			results.flatMap(({ members, resolution }) => members.map(({ id }) => ({ ...resolution, id }))),
-			results.flatMap(({ members, resolution }) => fallbacks.postsFor(members, resolution)),
+			(await Promise.all(posts)).flat(),
 		)
 		for (const { sent, members, resolution } of results) {
 			for (const one of members) settle(one, resolution, pass)

@@ -30,7 +30,7 @@ export function factsOf(message: Message): Facts {
 			: []),
 		...(type === 'alert.removed' && isAlert(data) ? [recordOf(data.kind).retracted] : []),
 		...alarms,
-		...(data.insteadOf === undefined ? [] : [`${printable(data.insteadOf)} did not take this, so it is sent to you.`]),
+		...(data.insteadOf === undefined ? [] : [insteadInWords(type, printable(data.insteadOf))]),
 	]
 	const single = { alarms, rows: [] }
 	if (isUndelivered(data)) {
@@ -46,6 +46,12 @@ export function factsOf(message: Message): Facts {
 		return { notes: [...notes, ...withToDo(data.reason), ...stalled], facts: systemFacts(data), ...single }
 	}
 	return { notes, facts: alertFacts(data), ...single }
+}
+
+function insteadInWords(type: Message['type'], receiver: string): string {
+	return type === 'alert.removed'
+		? `${receiver} did not take the alert, so its retraction is sent to you.`
+		: `${receiver} did not take this, so it is sent to you.`
 }
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {

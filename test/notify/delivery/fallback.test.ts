@@ -9,7 +9,7 @@ import { troubleBook } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { silent } from '../../support/silent.js'
-import { alertData, alertDeliveryOf, deliveryOf, idOf, keptLog, messageOf, never } from '../samples.js'
+import { alertData, alertDeliveryOf, deliveryOf, idOf, keptLog, messageOf, never, removalOf } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -146,6 +146,32 @@ describe('the fallback of a receiver', () => {
 		const [alert, removal] = desk.filter(({ message }) => message.type !== 'system.undelivered')
 		expect(removal?.answers).toBe(alert?.id)
 	})
+
+	test.each([
+		['waits for another attempt', 5],
+		['is dead', 90],
+	])(
+		'behavior: the retraction of an alert that is refused alone and %s: its fallback gets both, once each',
+		async (_, minutes) => {
+			const refusal: Outcome = { result: 'parked', code: 'message-refused', reason: '400' }
+			const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+			const desk = keeping('desk')
+			const all = deliverer([hook, desk], { hook: 'desk' })
+			const alert = alertDeliveryOf(1)
+			await lab.store.post([alert])
+			for (let at = 0; at < 180; at += 1) {
+				await lab.store.post([alertDeliveryOf(100 + at), ...(at === minutes ? [removalOf(2, alert)] : [])])
+				await all.drainOnce(never)
+				lab.nowMs += 60_000
+			}
+			expect(hook.got).toContain(idOf(2))
+			expect(await lab.statuses()).toEqual(['1 dead'])
+			const instead = desk.told.filter(({ message }) => message.type !== 'system.undelivered')
+			expect(instead.map(({ message: { type, data } }) => [type, data.id, data.insteadOf])).toEqual(
+				['alert.transfer', 'alert.removed'].map((type) => [type, alert.message.data.id, 'hook']),
+			)
+		},
+	)
 
 	test('behavior: a delivery that the fallback refuses goes no further', async () => {
 		const [hook, desk, last] = [scripted('hook', () => refused), scripted('desk', () => refused), keeping('last')]
