@@ -198,6 +198,14 @@ describe('telegram', () => {
 		expect(body.text).not.toMatch(/\u202e/)
 	})
 
+	test('behavior: a `parse_mode` in the URL is left out: no symbol is read as markup', async () => {
+		const url = '/bot1:SECRETq7Xz9SECRET2vK7mW/sendMessage?chat_id=-100123&parse_mode=HTML'
+		const { hit, body } = await send('telegram', url, ok, nastyMessage)
+		expect(body).toMatchObject({ chat_id: '-100123', text: expect.stringContaining('<!channel>') })
+		expect(body).not.toHaveProperty('parse_mode')
+		expect(hit.url).not.toContain('parse_mode')
+	})
+
 	test('behavior: the method may be left out of the URL; at most 4,096 characters', async () => {
 		const message = messageOf(alertData({ watch: long('🐋') }))
 		const { hit, body } = await send('telegram', '/bot1:SECRETq7Xz9SECRET2vK7mW?chat_id=@channel', ok, message)

@@ -26,6 +26,8 @@ export const telegram: Format = {
 	request({ message }, target) {
 		const url = new URL(target.url)
 		if (!url.pathname.endsWith('/sendMessage')) url.pathname = `${url.pathname.replace(/\/$/, '')}/sendMessage`
+		// With it Telegram would read the text, and symbols that strangers chose, as markup, and refuse what is none.
+		url.searchParams.delete('parse_mode')
 		const parameters = Object.fromEntries(url.searchParams)
 		url.search = ''
 		const text = cut(chatText(message, markup), limit)
