@@ -51,6 +51,14 @@ interface Place {
 	readonly seq: number
 }
 
+const REPLACED =
+	'another instance has taken over the state while this one was paused or could not reach the database: ' +
+	'nothing was written, and the other instance continues'
+const PUT_BACK =
+	'the database holds an older state than this instance has written, as after a restore or a failover that lost ' +
+	'writes: nothing was written. Start again to continue from what it holds (blocks since then are scanned again, ' +
+	'and some alerts may come a second time under the same id)'
+
 const freshBatch = () => randomBytes(8).toString('hex')
 
 const HEAD = `
@@ -152,23 +160,20 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		return place
 	}
 
-	function lose(): StateError {
-		lost ??= new StateError(
-			'lost',
-			'another instance has taken over the state while this one was paused or could not reach the database: ' +
-				'nothing was written, and the other instance continues',
-		)
+	function lose(why = REPLACED): StateError {
+		lost ??= new StateError('lost', why)
 		if (renewal !== null) clearInterval(renewal)
 		listener?.lost(lost)
 		return lost
 	}
 
 	async function renew(): Promise<void> {
-		const { epoch } = mustHavePlace()
+		const { epoch, seq } = mustHavePlace()
 		const asked = ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
 		renewed = asked.catch(() => undefined)
 		const [head] = await asked
 		if (head === undefined) throw lose()
+		if (head.seq < seq) throw lose(PUT_BACK)
 		if (head.seq > mustHavePlace().seq) await listener?.behind()
 	}
 
@@ -182,7 +187,12 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		if (moved.length === 0) {
 			const [head] = await ask<{ owner: string; epoch: number; is_done: boolean }>(IS_DONE, [name, batch, seq + 1])
 			if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch))) throw lose()
-			if (!head.is_done) return { behind: await newLines() } satisfies Behind
+			if (!head.is_done) {
+				const behind = await newLines()
+				// The last line always stays: where none is newer than the last known one, that one is gone.
+				if (behind.length === 0) throw lose(PUT_BACK)
+				return { behind } satisfies Behind
+			}
 		}
 		place = { epoch, seq: seq + (line === null ? 0 : 1) }
 		return null
@@ -249,7 +259,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			await renewed
 			await stopForgetting?.()
 			const { epoch } = place ?? {}
-			if (epoch !== undefined && !isBeside && lost === null)
+			if (epoch !== undefined && !isBeside)
 				await ask(GIVE_BACK, [name, owner, epoch]).catch((error) =>
 					log?.warn({ err: error }, 'the lease of this instance could not be released'),
 				)

@@ -83,6 +83,23 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		expect(order).toEqual(['renewed', 'given back'])
 	})
 
+	test('error: a database that lost the last line ends the instance, and nothing is written', async () => {
+		await store.close()
+		let lost = 0
+		store = await open({ onLost: () => lost++ })
+		await store.commit(commitOf({ checkpoint: blockOf(2) }))
+		// As a replica that takes over without the last commit.
+		await server.sql('delete from tracewatch.journal where seq = 2')
+		await server.sql('update tracewatch.head set seq = 1')
+		const late = store.commit(commitOf({ checkpoint: blockOf(3) }))
+		await expect(late).rejects.toMatchObject({ reason: 'lost', message: expect.stringContaining('older') })
+		expect([lost, await lines()]).toEqual([1, [{ seq: 1 }]])
+		await store.close()
+		store = await open()
+		await store.commit(commitOf({ checkpoint: blockOf(2) }))
+		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
+	})
+
 	test('behavior: a change by an operator beside the daemon is taken in, with or without a next write', async () => {
 		const beside = await openPgStore(server.url(), { clock: standingClock, historyMs: 3_600_000, isBeside: true })
 		expect(await beside.drop(['a'])).toBe(1)
