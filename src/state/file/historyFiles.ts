@@ -216,17 +216,21 @@ export function openHistoryWriter(
 	let failing = false
 	let closed = false
 
+	async function writeWaiting(): Promise<void> {
+		while (waiting.length > 0) {
+			// A write that failed may have completed the files of earlier days.
+			const written = await lastRowIn(stateFolder)
+			const batch = waiting.filter(({ seq }) => seq > written).slice(0, ROWS_AT_ONCE)
+			await appendRows(stateFolder, batch)
+			const last = batch.at(-1)?.seq ?? written
+			waiting = waiting.filter(({ seq }) => seq > last)
+		}
+	}
+
 	async function run(): Promise<void> {
 		try {
-			while (waiting.length > 0) {
-				// A write that failed may have completed the files of earlier days.
-				const written = await lastRowIn(stateFolder)
-				const batch = waiting.filter(({ seq }) => seq > written).slice(0, ROWS_AT_ONCE)
-				await appendRows(stateFolder, batch)
-				const last = batch.at(-1)?.seq ?? written
-				waiting = waiting.filter(({ seq }) => seq > last)
-			}
-			await forgetDays(stateFolder, keepMs, clock())
+			// Also after a failure: on a full disk, the days that are over make room.
+			await writeWaiting().finally(() => forgetDays(stateFolder, keepMs, clock()))
 			if (failing) log?.info({}, 'the history can be written again')
 			failing = false
 		} catch (error) {

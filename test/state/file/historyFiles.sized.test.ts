@@ -146,6 +146,20 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'hole', 'b'])
 	})
 
+	test('error: days that are over are forgotten although no row can be written, as on a full disk', async () => {
+		await told('a')
+		const old = fileOf(nowMs)
+		nowMs += 100 * dayMs
+		await mkdir(fileOf(nowMs), { recursive: true })
+		const store = await open()
+		await tell(store, 'b')
+		await store.close()
+		await expect(stat(old)).rejects.toMatchObject({ code: 'ENOENT' })
+		await rm(fileOf(nowMs), { recursive: true })
+		await (await open()).close()
+		expect(await ids()).toEqual(['b'])
+	})
+
 	test('error: a link in its place is not followed, and no delivery waits for it', async () => {
 		const elsewhere = join(temporaryFolder(), 'victim')
 		await writeFile(elsewhere, 'mine\n')
