@@ -60,8 +60,12 @@ async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): P
 		}
 		let last = 0
 		for await (const piece of history) {
-			await journal.addHistory(piece)
-			last = piece.at(-1)?.seq ?? last
+			// A line that could not be read has lost its number, which was the next one.
+			const numbered = piece.map((entry) => {
+				last = Math.max(entry.seq, last + 1)
+				return entry.seq === last ? entry : { ...entry, seq: last }
+			})
+			await journal.addHistory(numbered)
 		}
 		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {

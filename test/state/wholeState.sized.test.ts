@@ -190,6 +190,19 @@ describe.skipIf(server === null)('with a database', () => {
 		for (const place of [database, inFolder('two')]) expect(await sent(place)).toEqual(await sent(inFolder('one')))
 	})
 
+	test('error: lines of the history that cannot be read are copied as holes, in their place', async () => {
+		const database = await emptyDatabase()
+		await filled(inFolder('one'))
+		const [day = ''] = await readdir(join(folder, 'one', 'history'))
+		await appendFile(join(folder, 'one', 'history', day), 'rubbish\nrubbish\n')
+		await during(inFolder('one'), (store) => store.drop(['d2']))
+		await copyState(inFolder('one'), database)
+		const rows = await sent(database)
+		expect(rows.map((row) => ('hole' in row ? 'hole' : 'row'))).toEqual(['row', 'hole', 'hole', 'row'])
+		await copyState(database, inFolder('two'))
+		expect(await sent(inFolder('two'))).toEqual(rows)
+	})
+
 	test('default: messages sent over days are copied in their order', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
