@@ -46,13 +46,15 @@ export async function openStore(
 	const { log } = options
 	const journal = await journalAt(place, { log, isBeside })
 	const { everyMs, endMs } = PATIENCE[place.kind]
+	// An instance that starts meanwhile would take the parts of a command's snapshot for leftovers, and remove them.
+	const own = isBeside ? { ...options, leastJournalBytes: Number.POSITIVE_INFINITY } : options
 	const isShared = place.kind === 'postgres'
 	const waits = isShared ? standBy : undefined
 	const endsAtMs = waits === undefined ? performance.now() + endMs : Number.POSITIVE_INFINITY
 	try {
 		for (let tries = 1; ; tries++) {
 			try {
-				const store = await openStoreOn(journal, options)
+				const store = await openStoreOn(journal, own)
 				if (tries > 1 && isShared) log?.info({}, 'this instance has taken over')
 				return store
 			} catch (error) {

@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
+import { openStore } from '../../../src/state/open.js'
 import { standingClock } from '../../support/standingClock.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
@@ -115,6 +116,22 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await other.drop(['b'])
 		await other.close()
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
+	})
+
+	test('behavior: a command of an operator leaves the state whole for a daemon that starts meanwhile', async () => {
+		await store.close()
+		const place = { kind: 'postgres', url: gate.url(server.url()) } as const
+		const beside = await openStore(place, { clock: standingClock, isBeside: true, leastJournalBytes: 1 })
+		const parts = gate.holdBack('insert into tracewatch.snapshot')
+		await beside.drop(['a'])
+		const closing = beside.close()
+		await Promise.race([parts.arrived, closing])
+		store = await openPgStore(server.url(), { clock: standingClock })
+		parts.open()
+		await closing
+		await store.close()
+		store = await open()
+		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['b'])
 	})
 
 	test('error: a command of an operator that loaded the state three snapshots ago is to be run again', async () => {
