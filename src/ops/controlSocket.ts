@@ -3,10 +3,11 @@
  * state folder, which only its owner can open. The body of a POST is a request, its answer a reply, both in JSON.
  */
 import { rm } from 'node:fs/promises'
-import { createServer, request as send } from 'node:http'
+import { createServer, type Server, request as send } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
+import { throughShortPath } from '../base/net/socketPath.js'
 import { codeOf } from '../base/systemError.js'
 import { PlainError } from '../errors.js'
 import type { Health, NetworkHealth } from '../model/trouble.js'
@@ -31,12 +32,13 @@ export type ControlReply = { readonly count: number } | { readonly health: Contr
 /** `heads`: of networks whose head is unknown or behind the checkpoint. What is absent, there is none of. */
 export type ControlHealth = Omit<Health, 'networks'> & { readonly heads?: readonly NetworkHealth[] }
 
+const NAME = 'control.sock'
 const ANSWER_TIMEOUT_MS = 10_000
 const UNANSWERED = 'the running daemon did not answer; try again'
 
 /** Beside the state file. Users who may read the state may use the socket. */
 export function controlPath(stateDir: string): string {
-	return join(stateDir, 'control.sock')
+	return join(stateDir, NAME)
 }
 
 /**
@@ -55,19 +57,26 @@ export async function serveControl(
 			.catch((error: unknown): ControlReply => ({ error: words(error) }))
 			.then((reply) => response.end(JSON.stringify(reply)))
 	})
-	const umask = process.umask(0o177)
 	try {
-		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+		await throughShortPath(stateDir, NAME, (short) => listen(server, short))
 	} catch (cause) {
 		const reason = `cannot make ${path}, through which \`tracewatch deliveries\` reaches the daemon: ${words(cause)}`
 		throw new PlainError(reason, { cause })
-	} finally {
-		process.umask(umask)
 	}
 	return async () => {
 		server.closeAllConnections()
 		await new Promise((resolve) => server.close(resolve))
 		await rm(path, { force: true })
+	}
+}
+
+/** For this user only: the socket is created with the umask of this moment. */
+async function listen(server: Server, path: string): Promise<void> {
+	const umask = process.umask(0o177)
+	try {
+		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
+	} finally {
+		process.umask(umask)
 	}
 }
 
@@ -97,17 +106,20 @@ export async function askHealth(stateDir: string): Promise<ControlHealth | null>
 /** The reply; null when no daemon listens. */
 async function ask(stateDir: string, request: ControlRequest): Promise<ControlReply | null> {
 	try {
-		const body = await new Promise<string>((resolve, reject) => {
-			const options = { socketPath: controlPath(stateDir), method: 'POST', timeout: ANSWER_TIMEOUT_MS }
-			const sent = send(options, (response) => text(response).then(resolve, reject))
-			sent.once('timeout', () => sent.destroy(new Error('no answer in time'))).once('error', reject)
-			sent.end(JSON.stringify(request))
-		})
-		return JSON.parse(body)
+		return JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))
 	} catch (cause) {
 		if (['ENOENT', 'ECONNREFUSED', 'EACCES', 'ENOTSOCK'].includes(codeOf(cause) ?? '')) return null
 		throw new PlainError(`${UNANSWERED} (${words(cause)})`, { cause })
 	}
+}
+
+function posted(socketPath: string, body: string): Promise<string> {
+	return new Promise((resolve, reject) => {
+		const options = { socketPath, method: 'POST', timeout: ANSWER_TIMEOUT_MS }
+		const sent = send(options, (response) => text(response).then(resolve, reject))
+		sent.once('timeout', () => sent.destroy(new Error('no answer in time'))).once('error', reject)
+		sent.end(body)
+	})
 }
 
 function words(error: unknown): string {

@@ -1,5 +1,7 @@
 import { once } from 'node:events'
+import { mkdir } from 'node:fs/promises'
 import { createConnection, createServer } from 'node:net'
+import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
 import {
@@ -28,6 +30,17 @@ test('default: a request is carried out, and answered with what it found', async
 	expect(await askControl(folder, retry)).toBe(2)
 	expect(await askControl(folder, { act: 'drop', ids: ['c'] })).toBe(1)
 	expect(seen).toEqual([retry, { act: 'drop', ids: ['c'] }])
+})
+
+test('behavior: a folder with a long path has a socket of its own, and a leftover one is replaced', async () => {
+	const parent = join(temporaryFolder(), 'long'.repeat(40))
+	const [one, two] = [join(parent, 'one'), join(parent, 'two')]
+	for (const folder of [one, two]) await mkdir(folder, { recursive: true })
+	onTestFinished(await serveControl(one, async () => ({ count: 1 })))
+	expect([await askControl(one, retry), await askControl(two, retry)]).toEqual([1, null])
+	onTestFinished(await serveControl(one, async () => ({ count: 2 })))
+	onTestFinished(await serveControl(two, async () => ({ count: 3 })))
+	expect([await askControl(one, retry), await askControl(two, retry)]).toEqual([2, 3])
 })
 
 test('default: null where no one listens, also beside a socket that is left over', async () => {

@@ -3,15 +3,10 @@
  * the process dies for any reason, and accepts them while it is suspended.
  */
 
-import { mkdtemp, rm, symlink } from 'node:fs/promises'
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { throughShortPath } from '../../../base/net/socketPath.js'
 import { codeOf } from '../../../base/systemError.js'
-
-/** The system refuses or cuts longer paths. */
-const longestPathBytes = 100
 
 /**
  * Listens in the folder under this name, for this user only. Does not keep the process alive. Throws the system's
@@ -51,17 +46,4 @@ export async function isAliveIn(folder: string, name: string): Promise<boolean> 
 				socket.once('error', (error) => end(!['ECONNREFUSED', 'ENOENT'].includes(codeOf(error) ?? '')))
 			}),
 	)
-}
-
-/** A socket at a long path is reached through a short link, in a folder that only this user can write to. */
-async function throughShortPath<T>(folder: string, name: string, use: (path: string) => Promise<T>): Promise<T> {
-	const path = join(folder, name)
-	if (Buffer.byteLength(path) <= longestPathBytes) return await use(path)
-	const way = await mkdtemp(join(tmpdir(), 'tw-'))
-	try {
-		await symlink(folder, join(way, 's'))
-		return await use(join(way, 's', name))
-	} finally {
-		await rm(way, { recursive: true, force: true })
-	}
 }
