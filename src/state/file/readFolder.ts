@@ -101,17 +101,19 @@ function isBlank(journal: FoundJournal): boolean {
 	return true
 }
 
-/** The command that restores the journal of the previous snapshot; null: there is no whole one. */
+/** The command that restores the journal of the snapshot before; empty: it is in place; null: there is no whole one. */
 async function restoreThen(folder: string): Promise<string | null> {
 	const [state, journal] = [previousOf(statePath(folder)), previousOf(journalPath(folder))]
 	const found = await durableFile(state, snapshotFormat)
 		.read()
 		.catch(() => null)
 	if (found === null) return null
-	const before = await readFile(journal, 'utf8').catch(() => '')
-	return before.startsWith(`${headOf(found.id)}\n`)
+	const head = headOf(found.id)
+	const isOfIt = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).startsWith(`${head}\n`)
+	if (await isOfIt(journalPath(folder))) return ''
+	return (await isOfIt(journal))
 		? `cp -p ${shellQuoted(journal)} ${shellQuoted(journalPath(folder))}`
-		: `echo '${headOf(found.id)}' > ${shellQuoted(journalPath(folder))}`
+		: `echo '${head}' > ${shellQuoted(journalPath(folder))}`
 }
 
 /** The state after all lines, and where the next one goes. */

@@ -19,14 +19,14 @@ export function previousOf(path: string): string {
 	return `${path}.prev`
 }
 
-/** `then`: the command to run after the copy before was put back; null: there is no whole one. */
+/** `then`: the command to run after the copy before was put back, if any; null: there is no whole one. */
 export async function damagedError(path: string, { message, cause }: Error, then: string | null): Promise<StateError> {
 	const previous = previousOf(path)
 	const restore =
 		then === null
 			? `There is no whole copy of the write before (${previous}); if you have a backup of the folder, put that back.`
 			: `The copy before the last write, of ${(await stat(previous)).mtime.toISOString()}, is whole; to take it: ` +
-				`cp -p ${shellQuoted(previous)} ${shellQuoted(path)} && ${then} ` +
+				`cp -p ${shellQuoted(previous)} ${shellQuoted(path)} ${then && `&& ${then} `}` +
 				'(blocks since then are scanned again, and some alerts may come a second time under the same id).'
 	const files = ['state.json', 'journal.jsonl'].map((name) => `${shellQuoted(join(dirname(path), name))}*`).join(' ')
 	const anew =

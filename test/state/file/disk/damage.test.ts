@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -112,6 +112,17 @@ describe('state.json', () => {
 		await shell('sh', ['-c', command])
 		const store = await open()
 		// The snapshot before with its journal, which is as much as the one that is damaged held.
+		const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
+		expect([checkpoint, covered?.size]).toEqual([blockOf(2), 1])
+		await store.close()
+	})
+
+	test('behavior: damaged before its journal was begun, the command keeps the journal of the copy', async () => {
+		await rename(at('journal.jsonl.prev'), at('journal.jsonl'))
+		await writeFile(at(file), '')
+		const command = /cp -p .*(?= \(blocks)/.exec((await refusal()).message)?.[0] ?? ''
+		await shell('sh', ['-c', command])
+		const store = await open()
 		const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
 		expect([checkpoint, covered?.size]).toEqual([blockOf(2), 1])
 		await store.close()
