@@ -3,6 +3,8 @@
  * converts amounts between the text that people write and wei. Both directions are exact; no float is involved.
  */
 
+import { quoted } from './text/quoted.js'
+
 /** Decimals of the units that are the same on every network. */
 const fixedUnits: Readonly<Record<string, number>> = { wei: 0, kwei: 3, mwei: 6, gwei: 9, ether: 18 }
 
@@ -19,7 +21,7 @@ const amountPattern = /^(\d+)(?:\.(\d+))?(?:\s*([A-Za-z]+)|\s+([A-Za-z]\S*))?$/
 export function parseAmount(text: string, decimals: number, symbol?: string): bigint {
 	if (text.length > longest) throw new RangeError(`an amount has at most ${longest} characters`)
 	const match = amountPattern.exec(text.trim())
-	if (match === null) throw new RangeError(`\`${text}\` is not an amount; ${hint(text)}`)
+	if (match === null) throw new RangeError(`${quoted(text)} is not an amount; ${hint(text)}`)
 	const [, whole = '', fraction = '', word, symbolic] = match
 	const unit = word ?? symbolic
 	const inCoins = unit === undefined || unit.toLowerCase() === symbol?.toLowerCase()
@@ -32,7 +34,7 @@ export function parseAmount(text: string, decimals: number, symbol?: string): bi
 	if (significant.length > digits) {
 		const name = unit === undefined ? 'this coin' : unit
 		const has = digits === 0 ? 'no digits' : digits === 1 ? 'one digit' : `${digits} digits`
-		throw new RangeError(`\`${text}\` is finer than one wei: ${name} has ${has} after the point`)
+		throw new RangeError(`${quoted(text)} is finer than one wei: ${name} has ${has} after the point`)
 	}
 	return BigInt(whole + significant.padEnd(digits, '0'))
 }
@@ -48,7 +50,7 @@ export function formatAmount(wei: bigint, decimals: number): string {
 
 function hint(text: string): string {
 	if (/^-/.test(text.trim())) return 'it cannot be negative'
-	if (/^\d+,\d+/.test(text.trim())) return `write a point: ${text.trim().replace(',', '.')}`
+	if (/^\d+,\d+ ?[A-Za-z]{0,8}$/.test(text.trim())) return `write a point: ${text.trim().replace(',', '.')}`
 	if (/^[\d.]+e[+-]?\d+$/i.test(text.trim())) return 'write all its digits, without an exponent'
 	if (/^0x/i.test(text.trim())) return 'write it in decimal digits'
 	return 'write whole coins such as 0.5, or a unit: 250 gwei, 1 wei'

@@ -79,8 +79,12 @@ function parseUrl(text: string, schemes: readonly string[], example: string): UR
 		throw new RangeError(`is a variable without braces, which stays as it is: write \${NAME}`)
 	if (scheme === undefined) throw new RangeError(`must be a URL that begins with ${wanted}, such as ${example}`)
 	if (!schemes.includes(scheme)) throw new RangeError(`must begin with ${wanted}; ${scheme}:// is not supported here`)
+	if (/\s/.test(text)) throw new RangeError('has a blank or a line break in it: take it out, or write a blank as %20')
 	const url = URL.canParse(text) ? new URL(text) : undefined
-	if (url === undefined || url.hostname === '' || /\s/.test(text)) {
+	// In `https://user:p@ss/word@host` a part of the password would be taken for the host, which messages show. Of a
+	// mail server the caller refuses every path.
+	const isCut = !schemes.includes('smtp') && url?.username !== '' && url?.pathname.includes('@') === true
+	if (url === undefined || url.hostname === '' || isCut) {
 		throw new RangeError(
 			`is not a right URL, such as ${example}; in a user or password write @ as %40, / as %2F, # as %23, % as %25`,
 		)

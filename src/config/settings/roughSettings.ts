@@ -40,7 +40,7 @@ export function crossProblems(source: Source, value: unknown): readonly Problem[
 				problems.push(source.problem([list, index, 'name'], `the name \`${name}\` is ${taken()}`))
 			const fallback = list === 'receivers' ? textAt(listAt(value, list)[index], 'fallback') : null
 			if (fallback === null || (fallback !== name && names.includes(fallback))) continue
-			const others = names.flatMap((other) => (other === name ? [] : (other ?? [])))
+			const others = names.flatMap((other) => (other === name ? [] : (nameSchema.safeParse(other).data ?? [])))
 			const isOwn = fallback === name
 			const message = isOwn ? 'a receiver cannot be its own `fallback`' : unknownName('receiver', fallback, others)
 			problems.push(source.problem([list, index, 'fallback'], message))

@@ -17,6 +17,7 @@ const causes: Partial<Record<ErrorCode, string>> = {
 	RESOURCE_EXHAUSTION: 'maps and lists are nested too deep here',
 	MULTIPLE_DOCS: 'a second document begins here; one file holds one: drop the line `---`',
 	BAD_DQ_ESCAPE: 'what follows this \\ is not understood; between " a backslash is written twice',
+	NON_STRING_KEY: 'a key is one word, and a text that begins with { or [ is quoted',
 	BAD_DIRECTIVE: 'a line that begins with % is not understood here; a text that begins with % is quoted',
 }
 

@@ -113,8 +113,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'5:35: an entry of `rpc` is not a right URL, such as https://host/path; ' +
 			'in a user or password write @ as %40, / as %2F, # as %23, % as %25',
 		'6:35: an entry of `rpc` must begin with http:// or https://; file:// is not supported here',
-		'7:35: an entry of `rpc` is not a right URL, such as https://host/path; ' +
-			'in a user or password write @ as %40, / as %2F, # as %23, % as %25',
+		'7:35: an entry of `rpc` has a blank or a line break in it: take it out, or write a blank as %20',
 		'good/watchlists/good.yaml:1:10: no network `ethereum` is in the settings, which have n0, n1, n2, n3, n4, n5',
 	],
 	'schedule-unquoted-short': ['4:15: a text that begins with * is quoted: "*/12 * * * * *"'],

@@ -94,3 +94,36 @@ test('error: $NAME without braces is reported in its line', async () => {
 	expect(problem).toMatch(/^1:45: .*without braces.*\$\{NAME\}/)
 	expect(others).toEqual([])
 })
+
+const login = 'in a user or password write @ as %40, / as %2F, # as %23, % as %25'
+test.each([
+	// Without the @ of the path, the host would be a part of the password, and every message would name it.
+	['a / in the password of a node', 'https://u:p@ss/w@n.example.org/x', '`rpc` is not a right URL', login],
+	['a blank in a URL', '"https://n.example.org/ x"', '`rpc` has a blank or a line break in it', '%20'],
+	['a line break after a URL', '"https://n.example.org/x\\n"', '`rpc` has a blank or a line break in it', '%20'],
+	['doubled braces', '{{ .Values.url }}', 'a key is one word', 'is quoted'],
+])('error: settings: %s, in words that say what to do', async (_, url, what, remedy) => {
+	const text = settings.replace('https://n.example.org', url)
+	const list = watches(`  - address: ${address}\n`)
+	const found = await problems({ 'tracewatch.yaml': text, 'watchlists/a.yaml': list })
+	expect(found).toEqual([expect.stringMatching(/^1:4[567]: /)])
+	expect(found[0]).toContain(what)
+	expect(found[0]).toContain(remedy)
+	expect(found[0]).not.toContain('ss/w')
+})
+
+test('error: a / in the password of the database, which would else be taken for the host', async () => {
+	const text = `${settings}state: postgres://u:p@ss/w@db.example.org/x\n`
+	const list = watches(`  - address: ${address}\n`)
+	expect(await problems({ 'tracewatch.yaml': text, 'watchlists/a.yaml': list })).toEqual([
+		`3:8: \`state\` is not a right URL, such as postgres://user:password@host/database; ${login}`,
+	])
+})
+
+test('security: a secret as an amount, or a line break in a name, is repeated by no message', async () => {
+	const text = settings.replace('[{name: hook,', '[{name: b, type: email, fallback: none}, {name: "ho\\nok",')
+	const lines = `  - {address: ${address}, min_value: "whsec_c2VjcmV0", balance_below: "1\\n2"}\n`
+	const found = await problems({ 'tracewatch.yaml': text, 'watchlists/a.yaml': watches(lines) })
+	expect(found.length).toBeGreaterThan(3)
+	expect(found.filter((one) => one.includes('c2VjcmV0') || one.includes('\n'))).toEqual([])
+})
