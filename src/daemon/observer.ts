@@ -49,7 +49,7 @@ export function createObserver({ metrics, vitals }: Observers) {
 			if (result === 'ok') endpoints.set(network, endpoint)
 			const of = { network, endpoint }
 			metrics.requests.inc({ ...of, method, result })
-			for (const call of request.calls) metrics.calls.inc({ ...of, method: call })
+			for (const call of request.calls) metrics.calls.inc({ ...of, method: call, result })
 			metrics.durations.observe({ ...of, method }, request.durationMs / 1000)
 			metrics.inFlightLimit.set(of, request.inFlightLimit)
 			if (request.rateLimit === null) metrics.rateLimit.remove(of)

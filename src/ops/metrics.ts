@@ -135,7 +135,11 @@ function metersOfEvents(registry: Registry) {
 			'Attempts at deliveries, by result: delivered, retry, parked, dead.',
 		),
 		requests: counter('rpc_requests_total', [...endpointMethod, 'result'], 'HTTP requests to endpoints.'),
-		calls: counter('rpc_calls_total', endpointMethod, 'Calls in these requests, which providers bill one by one.'),
+		calls: counter(
+			'rpc_calls_total',
+			[...endpointMethod, 'result'],
+			'Calls in these requests, which providers bill one by one.',
+		),
 		durations: new Histogram({
 			name: 'tracewatch_rpc_request_duration_seconds',
 			help: 'How long HTTP requests to endpoints took, their bodies included.',

@@ -63,7 +63,8 @@ test('default: requests and deliveries', async () => {
 	const labels = 'network="ethereum",endpoint="node.example.org:8545",method="trace_filter"'
 	expect(found.get(`tracewatch_rpc_requests_total{${labels},result="ok"}`)).toBe(1)
 	expect(found.get(`tracewatch_rpc_requests_total{${labels},result="timeout"}`)).toBe(1)
-	expect(found.get(`tracewatch_rpc_calls_total{${labels}}`)).toBe(4)
+	expect(found.get(`tracewatch_rpc_calls_total{${labels},result="ok"}`)).toBe(2)
+	expect(found.get(`tracewatch_rpc_calls_total{${labels},result="timeout"}`)).toBe(2)
 	expect(found.get(`tracewatch_rpc_request_duration_seconds_sum{${labels}}`)).toBe(3)
 	expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="1",${labels}}`)).toBe(0)
 	expect(found.get(`tracewatch_rpc_request_duration_seconds_bucket{le="2.5",${labels}}`)).toBe(2)
