@@ -100,12 +100,19 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	// The pool has already discarded that connection and opens another on demand. Without a listener Node would exit.
 	pool.on('error', () => undefined)
 
+	async function connected(): Promise<pg.PoolClient> {
+		try {
+			// Throws at once where a file of the URL, such as sslrootcert, cannot be read.
+			return await pool.connect()
+		} catch (error) {
+			throw databaseError(host, error, 'reach')
+		}
+	}
+
 	/** `isSafe`: whether the failed call may be retried after this error of the database. */
 	async function tried<T>(isSafe: (cause: unknown) => boolean, act: (ask: Ask) => Promise<T>): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
-			const client = await pool.connect().catch((error: unknown) => {
-				throw databaseError(host, error, 'reach')
-			})
+			const client = await connected()
 			client.on('error', ignore)
 			let cause: unknown
 			try {

@@ -38,7 +38,7 @@ const WORDS: Readonly<Record<string, string>> = {
 export function databaseError(host: string, cause: unknown, act: 'reach' | 'use' = 'use'): StateError {
 	if (cause instanceof StateError) return cause
 	const code = codeOf(cause)
-	const words = (code && (WORDS[code] ?? systemWords(code))) || plain(cause)
+	const words = fileOf(cause) ?? ((code && (WORDS[code] ?? systemWords(code))) || plain(cause))
 	return new StateError(
 		'disk',
 		`cannot ${act} the state in the database at ${host}: ${words}${code ? ` (${code})` : ''}`,
@@ -47,6 +47,13 @@ export function databaseError(host: string, cause: unknown, act: 'reach' | 'use'
 			...(code === 'ERR_INVALID_URL' ? {} : { cause }),
 		},
 	)
+}
+
+/** A certificate or key that cannot be read; null for any other error. */
+function fileOf(cause: unknown): string | null {
+	const { syscall, path, code } = (cause ?? {}) as NodeJS.ErrnoException
+	if (syscall !== 'open' || code === undefined) return null
+	return `the file ${path} that its URL names: ${systemWords(code) ?? code}`
 }
 
 function plain(cause: unknown): string {

@@ -45,6 +45,11 @@ describe.skipIf(server === null)('a database', () => {
 			/refuses the user or the password \(28P01\)/,
 		],
 		['that is not there', () => server.url('nowhere'), /there is no such database; create it first \(3D000\)/],
+		[
+			'whose certificate is not there',
+			() => `${server.url()}?sslmode=verify-full&sslrootcert=/no/such/ca.pem`,
+			/the file \/no\/such\/ca\.pem that its URL names: it does not exist/,
+		],
 		['that wants TLS', () => `${server.url()}?sslmode=verify-full`, /cannot reach .*SSL/],
 	])('error: %s', async (_, url, words) => {
 		expect(await refusal(url())).toMatchObject({ reason: 'disk', message: expect.stringMatching(words) })
