@@ -3,7 +3,7 @@ import { counted } from '../base/text/counted.js'
 import { iso } from '../base/utc.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
-import { receiverCounts } from '../core/outbox/receiverCounts.js'
+import { knownNames, receiverCounts } from '../core/outbox/receiverCounts.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
@@ -101,16 +101,13 @@ function reportOf(
 	receivers: readonly string[],
 	known: KnownHeads,
 ) {
-	const names = (configured: readonly string[], stored: ReadonlyMap<string, unknown> | undefined) => [
-		...new Set([...configured, ...(stored?.keys() ?? [])]),
-	]
 	return {
-		networks: names(networks, summary?.networks).map((name) =>
+		networks: knownNames(networks, summary?.networks).map((name) =>
 			reportOfNetwork(name, summary?.networks.get(name), known),
 		),
-		receivers: names(receivers, summary?.receivers).map((name) => ({
+		receivers: knownNames(receivers, summary?.receivers).map((name) => ({
 			receiver: name,
-			...receiverCounts(summary?.receivers.get(name)),
+			...receiverCounts(summary?.receivers.get(name), 0),
 		})),
 	}
 }

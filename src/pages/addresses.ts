@@ -11,15 +11,11 @@ export function watchesOf({ watches }: PageFacts, network: string, address: stri
 	return watches.networks.get(network)?.index.get(address.toLowerCase() as Address) ?? []
 }
 
-/** The address of a watch's page. */
-function watchPath(network: string, address: string): string {
-	return `/watch?network=${encodeURIComponent(network)}&address=${encodeURIComponent(address)}`
-}
-
 /** The label, or the short address where there is none, as a link to the page of the watch. */
 export function watchLink(network: string, watch: { readonly address: string; readonly label: string | null }): Html {
 	const name = watch.label === null || watch.label.trim() === '' ? shortAddress(watch.address) : watch.label
-	return html`<a href="${watchPath(network, watch.address)}" title="${watch.address}">${name}</a>`
+	const query = `network=${encodeURIComponent(network)}&address=${watch.address}`
+	return html`<a href="/watch?${query}" title="${watch.address}">${name}</a>`
 }
 
 /** The whole address; one click selects it. */

@@ -4,7 +4,7 @@ import { counted } from '../base/text/counted.js'
 import { iso } from '../base/utc.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
-import { receiverCounts } from '../core/outbox/receiverCounts.js'
+import { knownNames, receiverCounts } from '../core/outbox/receiverCounts.js'
 import { alertTable } from './alertTable.js'
 import { ago, amount, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
@@ -13,11 +13,6 @@ import type { PageFacts } from './pageData.js'
 import { standingOf } from './standing.js'
 
 const MOST_LATEST = 12
-/** When the state cannot be read, the counts are unknown, not 0. */
-const UNKNOWN_COUNTS = {
-	...{ pending: null, aside: null, failedAttempts: null, held: null },
-	...{ parked: null, dead: null, delivered: null, lastDeliveredAt: null },
-}
 
 export async function overview(facts: PageFacts) {
 	const { clock, config, watches } = facts
@@ -41,8 +36,8 @@ export async function overview(facts: PageFacts) {
 			watches: watches.networks.get(name)?.length ?? 0,
 		}
 	})
-	const known = facts.receivers.map(({ name }) => name)
-	const receivers = [...new Set([...known, ...(summary?.receivers.keys() ?? [])])].map((name) => {
+	const configured = facts.receivers.map(({ name }) => name)
+	const receivers = knownNames(configured, summary?.receivers).map((name) => {
 		const settings = facts.receivers.find((one) => one.name === name)
 		const answer = facts.lastAnswer(name)
 		return {
@@ -50,7 +45,7 @@ export async function overview(facts: PageFacts) {
 			type: settings?.type ?? null,
 			place: settings?.place ?? 'not configured any more',
 			fallback: settings?.fallback ?? null,
-			...(summary === null ? UNKNOWN_COUNTS : receiverCounts(summary.receivers.get(name))),
+			...receiverCounts(summary?.receivers.get(name), summary === null ? null : 0),
 			lastAnswer: answer === null ? null : { at: iso(answer.atMs), result: answer.result, words: answer.words },
 		}
 	})

@@ -5,7 +5,7 @@ import { formatAmount } from '../base/amount.js'
 import { usualKinds } from '../kinds/all.js'
 import type { Address } from '../model/glossary.js'
 import type { Watch } from '../model/watch.js'
-import { watchLink, wholeAddress } from './addresses.js'
+import { isAddress, watchLink, wholeAddress } from './addresses.js'
 import { listPage } from './listPage.js'
 import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
@@ -78,9 +78,9 @@ interface Wanted {
 /** A whole address is looked up in the index; any other text is searched in all watches. */
 async function chosen({ watches: all }: PageFacts, { text, network, start }: Wanted) {
 	const found: Watch[] = []
-	if (/^0x[0-9a-f]{40}$/.test(text)) {
+	if (isAddress(text)) {
 		for (const [name, { index }] of all.networks) {
-			if (network === '' || network === name) found.push(...(index.get(text as Address) ?? []))
+			if (network === '' || network === name) found.push(...(index.get(text) ?? []))
 		}
 		return { found, next: null }
 	}
