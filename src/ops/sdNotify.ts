@@ -30,6 +30,9 @@ export interface NotifierOptions {
 	readonly scrubber: Pick<Scrubber, 'clean'>
 }
 
+/** In characters. */
+const LONGEST_STATUS = 300
+
 /** Node cannot open Unix datagram sockets: `systemd-notify` sends the messages, in order, each in about 15 ms. */
 export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): Notifier {
 	const isOn = Boolean(env.NOTIFY_SOCKET)
@@ -50,7 +53,8 @@ export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): No
 		}
 	}
 
-	const inLine = (text: string) => fitWords(oneLine(scrubber.clean(text)))
+	// On one line: a line feed would begin another message.
+	const inLine = (text: string) => fitWords(scrubber.clean(text)).slice(0, LONGEST_STATUS)
 	const say = (lines: readonly string[], status?: string) => {
 		if (!isOn) return
 		if (status !== undefined) shown = inLine(status)
@@ -92,9 +96,4 @@ const execute = promisify(execFile)
 async function runHelper(lines: readonly string[], { NOTIFY_SOCKET, PATH }: NodeJS.ProcessEnv): Promise<void> {
 	const run = () => execute('systemd-notify', ['--', ...lines], { env: { NOTIFY_SOCKET, PATH }, timeout: 10_000 })
 	await run().catch((error) => (error.signal === 'SIGTERM' ? run() : Promise.reject(error)))
-}
-
-function oneLine(text: string): string {
-	// biome-ignore lint/suspicious/noControlCharactersInRegex: a line feed would begin another message
-	return text.replace(/[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069]+/g, ' ').slice(0, 300)
 }

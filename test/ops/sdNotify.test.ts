@@ -76,7 +76,7 @@ describe('createNotifier', () => {
 	test('behavior: a status holds no secret and cannot begin another message', async () => {
 		const { notifier, calls } = onHelper()
 		notifier.status('https://x/k3y-of-an-endpoint refused\nMAINPID=1\u202e')
-		expect(await calls()).toEqual(['STATUS=https://x/[secret] refused MAINPID=1 \n'])
+		expect(await calls()).toEqual(['STATUS=https://x/[secret] refused MAINPID=1\n'])
 	})
 
 	test('default: the helper is called, in order, with nothing of our environment', async () => {
