@@ -2,12 +2,7 @@
  * Collects a closer for each opened resource. Closing runs them in reverse order, continues after a failure, and throws
  * the first failure at the end. Closing again returns the same promise.
  */
-export interface Closers {
-	add(close: () => void | Promise<void>): void
-	close(): Promise<void>
-}
-
-export function createClosers(): Closers {
+export function createClosers() {
 	const stack: (() => void | Promise<void>)[] = []
 	let closed: Promise<void> | null = null
 
@@ -24,12 +19,9 @@ export function createClosers(): Closers {
 	}
 
 	return {
-		add(close) {
-			stack.push(close)
-		},
-		close() {
-			closed ??= closeAll()
-			return closed
-		},
+		add: (close: () => void | Promise<void>) => void stack.push(close),
+		close: () => (closed ??= closeAll()),
 	}
 }
+
+export type Closers = ReturnType<typeof createClosers>
