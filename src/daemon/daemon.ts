@@ -3,10 +3,10 @@
  * `networkPoller.ts` the polls of one network, `health.ts` and `vitals.ts` the supervision.
  */
 
+import { once } from 'node:events'
 import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
 import type { Config } from '../config/load.js'
-import type { NetworkSettings } from '../config/settings/settings.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
@@ -26,7 +26,7 @@ import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
 import { createPageFacts } from './pageFacts.js'
 import { openParts, type Parts } from './parts.js'
-import type { NetworkPoller } from './polling/networkPoller.js'
+import type { ConfiguredPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
 import { countWatches, followEdits, type InEffect } from './reload.js'
 import { startService, watchingInWords } from './supervision.js'
@@ -115,7 +115,7 @@ async function runUntil(
 	}
 	const notices = createNotices({ recipientsOf, store, troubles, clock: Date.now, log })
 	const vitals = createVitals({
-		...{ networks, pollers, notices, log, clock: Date.now, steady: steadyClock },
+		...{ pollers, notices, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		onChange: (network, stalled) => metrics.stalled.set({ network }, stalled ? 1 : 0),
 	})
@@ -142,7 +142,7 @@ async function runUntil(
 		await front.serve({ health, pages })
 		startService({ ...options, pollers, vitals, health, notifier, summary, closers })
 		countWatches(metrics, config, watches)
-		const polling = networks.map((network, index) => pollUntilAborted(network, pollers[index], log, signal))
+		const polling = pollers.map((poller) => pollUntilAborted(poller, log, signal))
 		const delivering = parts.deliverer.run(signal)
 		const following = followEdits({ ...options, parts, metrics, notifier, notices, inEffect }, signal)
 		offHangup()
@@ -160,17 +160,11 @@ async function runUntil(
 }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */
-async function pollUntilAborted(
-	network: NetworkSettings,
-	poller: NetworkPoller | undefined,
-	log: Log,
-	signal: AbortSignal,
-): Promise<void> {
-	const { name } = network
-	if (poller === undefined) throw new Error(`no poller for network ${name}`)
+async function pollUntilAborted(poller: ConfiguredPoller, log: Log, signal: AbortSignal): Promise<void> {
+	const { name, network } = poller
 	const own = log.child({ network: name })
 	const schedule = startSchedule(network.schedule, { name, run: async () => void (await poller.tick(signal)) }, own)
-	const following = wakeByHeads(network, poller, own, signal)
+	const following = wakeByHeads(poller, own, signal)
 	await untilAborted(signal)
 	await schedule.stop()
 	await following
@@ -178,12 +172,8 @@ async function pollUntilAborted(
 }
 
 /** Polls a network at each new head if one of its endpoints announces heads; the schedule stays in effect. */
-async function wakeByHeads(
-	{ ws }: NetworkSettings,
-	poller: NetworkPoller,
-	log: Log,
-	signal: AbortSignal,
-): Promise<void> {
+async function wakeByHeads(poller: ConfiguredPoller, log: Log, signal: AbortSignal): Promise<void> {
+	const { ws } = poller.network
 	if (ws.length === 0) return
 	// Load the WebSocket code only where an endpoint uses it.
 	const { followHeads } = await import('../chain/heads/newHeads.js')
@@ -194,9 +184,6 @@ async function wakeByHeads(
 	}
 }
 
-function untilAborted(signal: AbortSignal): Promise<void> {
-	return new Promise((resolve) => {
-		if (signal.aborted) resolve()
-		else signal.addEventListener('abort', () => resolve(), { once: true })
-	})
+async function untilAborted(signal: AbortSignal): Promise<void> {
+	if (!signal.aborted) await once(signal, 'abort')
 }

@@ -1,26 +1,10 @@
 import type { Config } from '../config/load.js'
 import { PlainError } from '../errors.js'
-import type { Log } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import { type HttpOptions, type HttpServer, startHttp } from '../ops/httpServer.js'
-import type { Metrics } from '../ops/metrics.js'
-import type { Scrubber } from '../ops/scrub.js'
 
-/** What is served by HTTP: that the instance stands by, and once it has the state, its health and the pages. */
-export interface Front {
-	/** Serves that this instance stands by. A port that another instance has is tried again at the next call. */
-	standBy(): Promise<void>
-	/** Throws PlainError when it cannot listen. */
-	serve(answers: Answers): Promise<void>
-	close(): Promise<void>
-}
-
-export interface FrontOptions {
+interface FrontOptions extends Pick<HttpOptions, 'metrics' | 'version' | 'log' | 'scrubber'> {
 	readonly config: Config
-	readonly metrics: Metrics
-	readonly version: string
-	readonly log: Log
-	readonly scrubber: Pick<Scrubber, 'clean'>
 }
 
 interface Answers {
@@ -36,7 +20,8 @@ const standing: Health = {
 	networks: [],
 }
 
-export function createFront({ config, metrics, version, log, scrubber }: FrontOptions): Front {
+/** What is served by HTTP: that the instance stands by, and once it has the state, its health and the pages. */
+export function createFront({ config, metrics, version, log, scrubber }: FrontOptions) {
 	let answers: Answers | null = null
 	let server: HttpServer | null = null
 	let isSaid = false
@@ -52,6 +37,7 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 	}
 
 	return {
+		/** Serves that this instance stands by. A port that another instance has is tried again at the next call. */
 		async standBy() {
 			try {
 				await open()
@@ -61,7 +47,8 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 				isSaid = true
 			}
 		},
-		async serve(given) {
+		/** Throws PlainError when it cannot listen. */
+		async serve(given: Answers) {
 			answers = given
 			await open()
 		},

@@ -24,7 +24,7 @@ import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
 import { openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.js'
-import { createNetworkPoller, type NetworkPoller } from './polling/networkPoller.js'
+import { type ConfiguredPoller, createNetworkPoller } from './polling/networkPoller.js'
 
 /** The parts of `run` and `once`; closing closes them in reverse order. */
 export interface Parts {
@@ -32,7 +32,7 @@ export interface Parts {
 	readonly deliverer: Deliverer
 	/** Troubles announced to receivers whose end is not announced yet. */
 	readonly troubles: TroubleBook
-	readonly pollers: readonly NetworkPoller[]
+	readonly pollers: readonly ConfiguredPoller[]
 	/** The mail addresses of a receiver, each with its own delivery; null if the receiver is not split. */
 	recipientsOf(receiver: string): readonly string[] | null
 	/** Gives every network its new watches. */
@@ -130,7 +130,7 @@ interface Shared extends Required<Pick<PartsOptions, 'clock' | 'log' | 'leastLat
 	readonly recipientsOf: Parts['recipientsOf']
 }
 
-function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
+function openPoller(network: NetworkSettings, shared: Shared): ConfiguredPoller {
 	const { store, clock, steady, closers, observer, watches, recipientsOf, runsOnce, leastLateMs } = shared
 	const { name } = network
 	const log = shared.log.child({ network: name })
@@ -170,7 +170,7 @@ function openPoller(network: NetworkSettings, shared: Shared): NetworkPoller {
 		observer,
 		waitReason: () => tooManyWaiting(name, store, receivers()),
 	})
-	return poller
+	return { ...poller, network }
 }
 
 /** Deliveries of all networks that wait for each receiver. */

@@ -4,7 +4,7 @@ import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
 import { createNotices } from '../../src/daemon/health/notices.js'
 import { createVitals } from '../../src/daemon/health/vitals.js'
-import type { NetworkPoller } from '../../src/daemon/polling/networkPoller.js'
+import type { ConfiguredPoller } from '../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
 import { StateError } from '../../src/errors.js'
@@ -60,8 +60,8 @@ function place(configured = ['hook']) {
 			const notices = createNotices({ recipientsOf: () => null, store, troubles, clock, log: silent })
 			const shared = { receiversOf: () => ['hook'], notices, log: silent }
 			const vitals = createVitals({
-				...{ ...shared, clock, networks: all },
-				pollers: networks.map((name) => ({ name, status }) as NetworkPoller),
+				...{ ...shared, clock },
+				pollers: all.map((network) => ({ name: network.name, network, status }) as ConfiguredPoller),
 			})
 			const metrics = createMetrics({ version: '1.2.3', summary: store.summary, process: false })
 			const inEffect = { watches: manyWatches(3), isRefused: false }

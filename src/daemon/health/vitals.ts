@@ -1,11 +1,10 @@
 import { counted } from '../../base/text/counted.js'
 import { iso } from '../../base/utc.js'
-import type { NetworkSettings } from '../../config/settings/settings.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { NetworkHealth, NetworkTrouble } from '../../model/trouble.js'
 import type { PollReport } from '../../scan/poll.js'
-import type { NetworkPoller } from '../polling/networkPoller.js'
+import type { ConfiguredPoller } from '../polling/networkPoller.js'
 import { behindInWords, reach } from '../polling/remedy.js'
 import type { Notices, Words } from './notices.js'
 
@@ -20,8 +19,7 @@ export interface Vitals {
 }
 
 export interface VitalsOptions {
-	readonly networks: readonly NetworkSettings[]
-	readonly pollers: readonly NetworkPoller[]
+	readonly pollers: readonly ConfiguredPoller[]
 	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
 	/** Includes stalls that an earlier run announced and did not end. */
@@ -35,8 +33,7 @@ export interface VitalsOptions {
 }
 
 interface Progress {
-	readonly settings: NetworkSettings
-	readonly poller: NetworkPoller
+	readonly poller: ConfiguredPoller
 	checkpoint: bigint | null
 	head: bigint | null
 	/** When the checkpoint last moved, or watching began; where an earlier run announced a stall, its beginning. */
@@ -47,27 +44,32 @@ interface Progress {
 
 export function createVitals(options: VitalsOptions): Vitals {
 	const { notices, receiversOf, clock, log, onChange, steady = clock } = options
-	const networks = options.networks.map((settings, index): Progress => {
-		const poller = options.pollers[index]
-		if (poller === undefined) throw new Error(`no poller for network ${settings.name}`)
-		const stall = notices.open('stalled').find(({ network }) => network === settings.name)
+	const networks = options.pollers.map((poller): Progress => {
+		const stall = notices.open('stalled').find(({ network }) => network === poller.name)
 		return {
-			...{ settings, poller, head: null },
+			...{ poller, head: null },
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: stall === undefined ? steady() : Number.NEGATIVE_INFINITY,
 		}
 	})
-	const progressOf = (network: string) => networks.find(({ settings }) => settings.name === network)
-	const isStalled = ({ settings, movedAtSteadyMs }: Progress) =>
-		steady() - movedAtSteadyMs > (settings.stallAfterMs ?? Number.MAX_VALUE)
+	const progressOf = (network: string) => networks.find(({ poller }) => poller.name === network)
+	const isStalled = ({ poller, movedAtSteadyMs }: Progress) =>
+		steady() - movedAtSteadyMs > (poller.network.stallAfterMs ?? Number.MAX_VALUE)
 
 	function check(): Promise<void> {
-		for (const progress of networks) onChange?.(progress.settings.name, isStalled(progress))
+		for (const progress of networks) onChange?.(progress.poller.name, isStalled(progress))
 		return notices.reconcile('stalled', networks.filter(isStalled).map(stallOf), wordsOf)
 	}
 
-	function stallOf({ settings: { name: network, chainId }, checkpoint, movedAtMs: sinceMs }: Progress): NetworkTrouble {
+	function stallOf({
+		poller: {
+			name: network,
+			network: { chainId },
+		},
+		checkpoint,
+		movedAtMs: sinceMs,
+	}: Progress): NetworkTrouble {
 		const at = checkpoint === null ? null : String(checkpoint)
 		const of = { network, chainId, sinceMs, receivers: receiversOf(network) }
 		return { kind: 'stalled', ...of, checkpoint: at, announced: false }
@@ -116,9 +118,9 @@ export function createVitals(options: VitalsOptions): Vitals {
 }
 
 function vitalsOf(progress: Progress, ok: boolean, nowMs: number): NetworkHealth {
-	const { settings, poller, checkpoint, head } = progress
+	const { poller, checkpoint, head } = progress
 	return {
-		network: settings.name,
+		network: poller.name,
 		ok,
 		reason: ok ? null : stallReason(progress, nowMs),
 		checkpoint: checkpoint === null ? null : Number(checkpoint),
@@ -127,14 +129,15 @@ function vitalsOf(progress: Progress, ok: boolean, nowMs: number): NetworkHealth
 	}
 }
 
-function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
-	const since = `no block of ${settings.name} was scanned since ${iso(movedAtMs)}`
+function stallReason({ poller, checkpoint, head, movedAtMs }: Progress, nowMs: number): string {
+	const { name, rpc, stallAfterMs } = poller.network
+	const since = `no block of ${name} was scanned since ${iso(movedAtMs)}`
 	const { failure, lastDoneAtMs } = poller.status()
-	const asked = settings.rpc.map((url) => new URL(url).host).join(' or ')
+	const asked = rpc.map((url) => new URL(url).host).join(' or ')
 	const who = `no answer of ${asked}, or only rate limits (429)`
 	if (failure !== null) return `${since}: ${failure}`
 	if (head === null || checkpoint === null) return `${since}: no poll has ended yet: ${who}. To do: ${reach}`
-	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (settings.stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
+	if (lastDoneAtMs !== null && nowMs - lastDoneAtMs > (stallAfterMs ?? Number.POSITIVE_INFINITY) / 2) {
 		return `${since}, and no poll has ended since ${iso(lastDoneAtMs)}: ${who}. To do: ${reach}`
 	}
 	if (head < checkpoint) return `${since}: ${behindInWords(head, checkpoint)}`
@@ -142,10 +145,10 @@ function stallReason({ settings, poller, checkpoint, head, movedAtMs }: Progress
 	return `${stands}. To do: compare with another endpoint, and put it first in \`rpc\` if it is ahead`
 }
 
-function recoveryReason({ settings, checkpoint }: Progress, sinceMs: number, nowMs: number): string {
+function recoveryReason({ poller, checkpoint }: Progress, sinceMs: number, nowMs: number): string {
 	const minutes = Math.max(1, Math.round((nowMs - sinceMs) / 60_000))
 	return (
-		`${settings.name} is scanned again, to block ${checkpoint}, after ${counted(minutes, 'minute')}; ` +
+		`${poller.name} is scanned again, to block ${checkpoint}, after ${counted(minutes, 'minute')}; ` +
 		'what happened meanwhile is sent late'
 	)
 }

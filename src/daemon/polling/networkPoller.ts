@@ -2,6 +2,7 @@
 
 import { DeadlinePassed } from '../../base/waits/deadline.js'
 import { atMost } from '../../base/waits/wait.js'
+import type { NetworkSettings } from '../../config/settings/settings.js'
 import { RpcError, StateError } from '../../errors.js'
 import type { Clock } from '../../model/glossary.js'
 import type { WatchIndex } from '../../model/watch.js'
@@ -38,6 +39,9 @@ export interface NetworkPoller {
 	/** False when a poll runs and had no activity for this long. */
 	isAlive(withinMs: number): boolean
 }
+
+/** With the settings that it was made from. */
+export type ConfiguredPoller = NetworkPoller & { readonly network: NetworkSettings }
 
 export interface NetworkPollerOptions {
 	readonly config: PollConfig

@@ -1,11 +1,7 @@
 import { createTask } from 'node-cron'
 import type { Log } from '../../model/ports.js'
 
-export interface Schedule {
-	stop(): Promise<void>
-}
-
-export interface Job {
+interface Job {
 	readonly name: string
 	/** Called at each tick, even while an earlier call is running. */
 	run(): Promise<void>
@@ -19,7 +15,7 @@ const longestSleepMs = 5_000
  * again and again instead of using its timer. That timer keeps the tick it chose: set back by an hour, the clock stops
  * the job for an hour; set forward, every skipped tick is processed, which takes minutes after a start in 1970.
  */
-export function startSchedule(expression: string, job: Job, log: Log): Schedule {
+export function startSchedule(expression: string, job: Job, log: Log) {
 	const task = createTask(expression, () => undefined, { name: job.name, timezone: 'UTC' })
 	let timer: NodeJS.Timeout | null = null
 	const run = () => void job.run().catch((error) => log.error({ err: error }, 'a scheduled job failed'))

@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../../src/config/settings/settings.js'
 import { createNotices } from '../../../src/daemon/health/notices.js'
 import { createVitals } from '../../../src/daemon/health/vitals.js'
-import type { NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
+import type { ConfiguredPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../../src/daemon/polling/pollerStatus.js'
 import type { PollReport } from '../../../src/scan/poll.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
@@ -29,12 +29,10 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		lastDoneAtMs,
 		failure,
 	})
-	const poller = { name: 'ethereum', status } as NetworkPoller
 	const rpc = ['https://node.example.org:8545/Canary-Key/evm', 'https://other.example.org/Canary-Key']
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs, rpc: rpc as readonly string[] } as NetworkSettings
 	const vitals = createVitals({
-		networks: [settings],
-		pollers: [poller],
+		pollers: [{ name: 'ethereum', network: settings, status } as ConfiguredPoller],
 		receiversOf: () => ['mail', 'hook'],
 		notices: createNotices({
 			recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
