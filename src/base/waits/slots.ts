@@ -1,10 +1,7 @@
-/** A semaphore: at most `limit` holders at once, first come first served. */
-export interface Slots {
-	/** Waits for a slot. Resolves to the function that frees it again. */
-	take(): Promise<() => void>
-}
+export type Slots = ReturnType<typeof createSlots>
 
-export function createSlots(limit: number): Slots {
+/** A semaphore: at most `limit` holders at once, first come first served. */
+export function createSlots(limit: number) {
 	let free = limit
 	const queue: (() => void)[] = []
 	const giveBack = () => {
@@ -13,7 +10,8 @@ export function createSlots(limit: number): Slots {
 		else next()
 	}
 	return {
-		async take() {
+		/** Waits for a slot. Resolves to the function that frees it again. */
+		async take(): Promise<() => void> {
 			if (free > 0) free -= 1
 			else await new Promise<void>((resolve) => queue.push(resolve))
 			return giveBack
