@@ -58,8 +58,10 @@ export async function openStore(
 				if (tries > 1 && isShared) log?.info({}, 'this instance has taken over')
 				return store
 			} catch (error) {
-				const isLocked = error instanceof StateError && error.reason === 'locked'
-				if (!isLocked || performance.now() > endsAtMs) throw error
+				if (!(error instanceof StateError) || performance.now() > endsAtMs) throw error
+				// One that stands by already waits for a database that is away for a moment, too.
+				const isAway = waits !== undefined && tries > 1 && error.reason === 'disk'
+				if (error.reason !== 'locked' && !isAway) throw error
 				if (tries === 1 && isShared) log?.info({}, `${error.message}: standing by`)
 				await waits?.onWait()
 				await pause(everyMs, undefined, waits && { signal: waits.signal })

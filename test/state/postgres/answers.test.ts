@@ -118,6 +118,23 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
 	})
 
+	test('behavior: an instance that stands by also waits for a database that is away, and takes over', async () => {
+		const url = await server.fresh('away')
+		const name = new URL(url).pathname.slice(1)
+		const holder = await openPgStore(url, { clock: standingClock })
+		let waits = 0
+		const standBy = { signal: new AbortController().signal, onWait: () => void waits++ }
+		const next = openStore({ kind: 'postgres', url }, { clock: standingClock, standBy })
+		await expect.poll(() => waits).toBeGreaterThan(0)
+		await server.sql(`alter database ${name} allow_connections = false`)
+		await server.cutAll()
+		const before = waits
+		await Promise.race([next, expect.poll(() => waits, { timeout: 10_000 }).toBeGreaterThan(before + 1)])
+		await server.sql(`alter database ${name} allow_connections = true`)
+		await holder.close()
+		await (await next).close()
+	})
+
 	test('behavior: a command of an operator leaves the state whole for a daemon that starts meanwhile', async () => {
 		await store.close()
 		const place = { kind: 'postgres', url: gate.url(server.url()) } as const
