@@ -5,6 +5,7 @@ import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { knownNames, receiverCounts } from '../core/outbox/receiverCounts.js'
 import { refusalsInWords } from '../core/outbox/refusals.js'
+import { PlainError } from '../errors.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import { summarize } from '../state/document.js'
@@ -63,7 +64,7 @@ async function daemonOf(
 	{ receivers, nowMs, isHeld }: { receivers: readonly string[]; nowMs: number; isHeld: boolean | undefined },
 ): Promise<Asked> {
 	const isFolder = place.kind === 'folder'
-	const health = isFolder ? await askHealth(place.dir) : null
+	const health = isFolder ? await askHealth(place.dir).catch(unwell) : null
 	if (health !== null) {
 		const { heads, ...rest } = health
 		return { daemon: { running: true, ...rest }, heads }
@@ -84,6 +85,12 @@ async function daemonOf(
 	const ok = refusals.length === 0 && !wasKilled && !isLong
 	const line = { running: isFolder ? false : null, ok, reason: reasons.join('; ') }
 	return { daemon: refusals.length === 0 ? line : { ...line, reasons } }
+}
+
+/** The state is printed all the same. */
+function unwell(error: unknown): ControlHealth {
+	if (!(error instanceof PlainError)) throw error
+	return { ok: false, reason: error.message }
 }
 
 /** As in the answer of a running daemon; `running` is null when several instances may run and none holds a lease. */

@@ -95,12 +95,15 @@ export async function askControl(
 	return reply.count
 }
 
-/** The health of the daemon of a state folder; null: none listens. Throws PlainError when it does not answer. */
+/**
+ * The health of the daemon of a state folder; null: none listens. Throws PlainError when it does not answer, or answers
+ * with an error.
+ */
 export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
 	const reply = await ask(stateDir, { act: 'health' })
 	if (reply === null) return null
-	// A daemon that answers with an error runs.
-	return 'health' in reply ? reply.health : { ok: true, reason: null }
+	if ('health' in reply) return reply.health
+	throw new PlainError(`the running daemon cannot say how it is: ${'error' in reply ? reply.error : UNANSWERED}`)
 }
 
 /** The reply; null when no daemon listens. */

@@ -8,7 +8,7 @@ import type { StuckLook } from '../../model/trouble.js'
 import { askHealth } from '../../ops/controlSocket.js'
 import { summarize } from '../../state/document.js'
 import { peek } from '../../state/open.js'
-import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
+import { type Command, configOption, exitCodes, type Io, paragraphs } from '../command.js'
 import { needKnown } from '../shared/network.js'
 import { openStateSettings } from '../shared/openConfig.js'
 import { besideDaemon, needChoice } from './besideDaemon.js'
@@ -51,7 +51,7 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		const found = networks.flatMap(([name, { gaps }]) => gaps.map((gap) => ({ network: name, gap })))
 		if (act === 'list') {
 			if (blocks.length > 0) throw new UsageError('`gaps list` takes no blocks; --network chooses')
-			const health = statePlace.kind === 'folder' ? await askHealth(statePlace.dir) : null
+			const health = statePlace.kind === 'folder' ? await askHealth(statePlace.dir).catch(unlessSilent(io)) : null
 			const stuck = (health?.stuck ?? []).filter((one) => networks.some(([name]) => name === one.network))
 			if (json === true) for (const one of [...found.map(factsOf), ...stuck]) io.out(JSON.stringify(one))
 			else for (const line of linesOf(found, stuck, networks)) io.out(fitWords(line))
@@ -75,6 +75,15 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		io.out(`${counted(count, 'block')} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed
 	},
+}
+
+/** The gaps of the state are printed all the same. */
+function unlessSilent(io: Pick<Io, 'err'>) {
+	return (error: unknown): null => {
+		if (!(error instanceof PlainError)) throw error
+		io.err(`without what the daemon is stuck at: ${error.message}`)
+		return null
+	}
 }
 
 type Networks = readonly (readonly [name: string, summary: NetworkSummary])[]
