@@ -16,6 +16,7 @@ import { type Command, type CommandArgs, exitCodes, type Io, paragraphs, readBy 
 import { chainIdOf } from './shared/chainId.js'
 import { openLog } from './shared/openLog.js'
 import { readBlock } from './shared/span.js'
+import { isUnread } from './shared/unread.js'
 
 export const watch: Command = {
 	declare: (command) =>
@@ -62,6 +63,7 @@ async function follow(address: Address, config: Config, asJson: boolean, io: Io)
 				io.err(`${toChecksum(address)} is watched; scanned up to block ${checkpoint}. Ctrl-C ends it.`)
 			}
 			await printNew(parts.store, asJson, io)
+			if (isUnread()) return
 			await sleep(everyMs, undefined, { signal: io.signal })
 		}
 	} finally {

@@ -65,6 +65,14 @@ testInFull('behavior: a past event is printed as JSON by `watch --from`', async 
 	expect(first).toMatchObject({ type: 'alert.transfer', data: { txHash: hash, valueWei: '5', direction: 'in' } })
 })
 
+testInFull('behavior: the program ends once the reader of its output closes the pipe', async () => {
+	const running = site().start(['watch', treasury, '--rpc', rpc, '--json'])
+	await printed(running, 'is watched')
+	running.process.stdout?.destroy()
+	await node.receipt(await node.send({ from: other, to: treasury, valueWei: 6n }))
+	expect((await running.ended).code).toBe(0)
+})
+
 inFull(() => {
 	test('error: each mistake has its sentence', async () => {
 		const here = site()

@@ -10,6 +10,7 @@ import { headline } from '../../notify/text/sentence.js'
 import { openHistory, peek } from '../../state/open.js'
 import type { Io } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
+import { isUnread } from '../shared/unread.js'
 
 /** Resolves to the number of entries that it printed. */
 export async function listSent(place: StatePlace, query: HistoryQuery, json: boolean, io: Io): Promise<number> {
@@ -18,8 +19,7 @@ export async function listSent(place: StatePlace, query: HistoryQuery, json: boo
 		() => `looking through the history, ${found} found`,
 		async () => {
 			for await (const entry of sent(place, query)) {
-				// The reader closed the pipe, or the user pressed Ctrl-C.
-				if (io.signal.aborted || process.stdout.destroyed) break
+				if (io.signal.aborted || isUnread()) break
 				if (json) io.out(JSON.stringify(isHole(entry) ? holeOf(entry) : publicOf(entry)))
 				else for (const words of isHole(entry) ? [holeInWords(entry)] : linesOf(entry)) io.out(fitWords(words))
 				found++
