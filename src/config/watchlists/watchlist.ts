@@ -119,14 +119,14 @@ function collectInto(
 	{ network, watchlist }: Pick<WatchRules, 'network' | 'watchlist'>,
 ) {
 	const start = table.length
-	/** Consecutive watches of one file, in order; a place for each. */
-	const stretches: { readonly file: string | null; readonly from: number; readonly places: number[] }[] = []
+	/** Of each watch, in order. */
+	const places: number[] = []
+	/** Where the watches of each file begin, in order. */
+	const files: { readonly file: string | null; readonly from: number }[] = []
 	const rules = new Map<Options, Map<readonly string[], WatchRules>>()
 
 	return (file: string | null, options: Options) => {
-		const last = stretches.at(-1)
-		const here = last?.file === file ? last : { file, from: table.length, places: [] }
-		if (here !== last) stretches.push(here)
+		if (files.at(-1)?.file !== file) files.push({ file, from: table.length })
 		// The same object for the same options and tags.
 		const byTags = rules.get(options) ?? new Map<readonly string[], WatchRules>()
 		rules.set(options, byTags)
@@ -135,14 +135,11 @@ function collectInto(
 			const own = byTags.get(tags) ?? deepFreeze({ network, ...options, tags: withTags(options.tags, tags), watchlist })
 			byTags.set(tags, own)
 			const before = table.addOnceSince(start, address, label, own)
-			if (before === -1) {
-				here.places.push(place)
-				return
-			}
-			const there = stretches.findLast(({ from }) => from <= before) ?? here
-			const found = there.places[before - there.from] ?? 0
-			const line = there.file === null ? source.locate(['watches', found, 'address']).line : found
-			const words = there.file === file ? `in line ${line}` : `in ${there.file ?? source.file}:${line}`
+			if (before === -1) return void places.push(place)
+			const first = files.findLast(({ from }) => from <= before)?.file ?? null
+			const found = places[before - start] ?? 0
+			const line = first === null ? source.locate(['watches', found, 'address']).line : found
+			const words = first === file ? `in line ${line}` : `in ${first ?? source.file}:${line}`
 			problems.push(problem(`this address stands already ${words}; a watchlist names an address once`))
 		}
 	}
