@@ -12,19 +12,19 @@ import { codeOf } from '../base/systemError.js'
 import { PlainError } from '../errors.js'
 import type { Health, NetworkHealth } from '../model/trouble.js'
 
-const deliveriesRequest = z.object({ act: z.enum(['retry', 'drop']), ids: z.array(z.string()).readonly() })
-/** An operator's decision about open gaps. Block numbers in decimal. */
-const gapsRequest = z.object({
-	act: z.enum(['accept-gaps', 'retry-gaps']),
-	network: z.string(),
-	blocks: z.array(z.string().regex(/^\d{1,20}$/)).readonly(),
-})
-const healthRequest = z.object({ act: z.literal('health') })
-const controlRequest = z.discriminatedUnion('act', [deliveriesRequest, gapsRequest, healthRequest])
+const controlRequest = z.discriminatedUnion('act', [
+	z.object({ act: z.enum(['retry', 'drop']), ids: z.array(z.string()).readonly() }),
+	/** An operator's decision about open gaps. Block numbers in decimal. */
+	z.object({
+		act: z.enum(['accept-gaps', 'retry-gaps']),
+		network: z.string(),
+		blocks: z.array(z.string().regex(/^\d{1,20}$/)).readonly(),
+	}),
+	z.object({ act: z.literal('health') }),
+])
 
 /** Requests to a running daemon. */
 export type ControlRequest = z.infer<typeof controlRequest>
-export type DeliveriesRequest = z.infer<typeof deliveriesRequest>
 
 /** The number of deliveries or gaps found, the health of the daemon, or an error message. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }

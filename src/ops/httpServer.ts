@@ -25,17 +25,13 @@ export interface HttpOptions {
 	readonly password?: string | null
 }
 
-export interface HttpServer {
-	/** The port in use; the chosen one when 0 was requested. */
-	readonly port: number
-	close(): Promise<void>
-}
+export type HttpServer = Awaited<ReturnType<typeof startHttp>>
 
 /**
  * Serves `/metrics`, `/healthz` (200, or 503 with the reason) and the pages. Read-only. Throws PlainError when it
  * cannot listen.
  */
-export async function startHttp(options: HttpOptions): Promise<HttpServer> {
+export async function startHttp(options: HttpOptions) {
 	const { host, port, log, scrubber, password = null } = options
 	const login = createLogin(password, (from) =>
 		log.warn({ from }, 'wrong passwords arrive at the pages: each delays the next of its address by half a second'),
@@ -80,9 +76,10 @@ export async function startHttp(options: HttpOptions): Promise<HttpServer> {
 		server.listen(port, host, resolve)
 	})
 	return {
+		/** The port in use; the chosen one when 0 was requested. */
 		port: (server.address() as AddressInfo).port,
 		close: () =>
-			new Promise((resolve) => {
+			new Promise<void>((resolve) => {
 				server.close(() => resolve())
 				server.closeAllConnections()
 			}),

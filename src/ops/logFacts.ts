@@ -48,16 +48,10 @@ function plainError(error: Error, depth = 1): Record<string, unknown> {
 		...system(error),
 		...(error instanceof RpcError ? plainFacts(error.facts) : {}),
 		...(error instanceof StateError ? { reason: error.reason } : {}),
-		...(error instanceof AggregateError && depth <= deepest
-			? { errors: error.errors.slice(0, 5).map((each) => plainCause(each, depth)) }
-			: {}),
-		...(cause === undefined || depth > deepest ? {} : { cause: plainCause(cause, depth) }),
+		...(error instanceof AggregateError && depth <= deepest ? { errors: plain(error.errors.slice(0, 5), depth) } : {}),
+		...(cause === undefined || depth > deepest ? {} : { cause: plain(cause, depth + 1) }),
 		...(isExpected(error) || depth > 1 ? {} : { stack: cut(stack ?? '', longestStack) }),
 	}
-}
-
-function plainCause(cause: unknown, depth: number): unknown {
-	return cause instanceof Error ? plainError(cause, depth + 1) : plain(cause, depth + 1)
 }
 
 /** Fields that Node and its libraries add to errors. */

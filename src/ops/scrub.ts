@@ -1,25 +1,21 @@
 import { hiderOf, isLong } from '../base/secrets/hide.js'
 import { decoded, urlSecrets } from '../base/secrets/urlSecrets.js'
 
-export interface Scrubber {
-	/**
-	 * Registers secrets; may be called again when the configuration changes. Registered secrets are never removed. Of a
-	 * URL only its secret parts are registered (`urlSecrets`).
-	 *
-	 * Secrets of less than six characters are skipped: hiding `admin` or `1234` would make many lines unreadable. They
-	 * are still hidden inside a URL or a `user:password` that was registered as a whole. Returns the number of skipped
-	 * secrets, so that the caller can warn.
-	 */
-	add(secrets: Iterable<string>): number
-	/** Replaces every secret by `[secret]`, in every form that `hiderOf` finds. */
-	clean(text: string): string
-}
+export type Scrubber = ReturnType<typeof createScrubber>
 
-export function createScrubber(): Scrubber {
+export function createScrubber() {
 	const known = new Set<string>()
 	let hide = (text: string) => text
 	return {
-		add(secrets) {
+		/**
+		 * Registers secrets; may be called again when the configuration changes. Registered secrets are never removed. Of a
+		 * URL only its secret parts are registered (`urlSecrets`).
+		 *
+		 * Secrets of less than six characters are skipped: hiding `admin` or `1234` would make many lines unreadable. They
+		 * are still hidden inside a URL or a `user:password` that was registered as a whole. Returns the number of skipped
+		 * secrets, so that the caller can warn.
+		 */
+		add(secrets: Iterable<string>): number {
 			let leftOut = 0
 			for (const secret of secrets) {
 				for (const part of partsOf(secret)) if (isLong(part)) known.add(part)
@@ -28,7 +24,8 @@ export function createScrubber(): Scrubber {
 			hide = hiderOf(known)
 			return leftOut
 		},
-		clean: (text) => hide(text),
+		/** Replaces every secret by `[secret]`, in every form that `hiderOf` finds. */
+		clean: (text: string) => hide(text),
 	}
 }
 

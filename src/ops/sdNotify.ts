@@ -4,24 +4,7 @@ import { fitWords } from '../base/text/outgoing.js'
 import type { Log } from '../model/ports.js'
 import type { Scrubber } from './scrub.js'
 
-/** Notifies the service manager (sd_notify(3)). Without a service manager every method does nothing. */
-export interface Notifier {
-	/** Whether there is a service manager. */
-	readonly isOn: boolean
-	/** `watchdog` must be called at least this often, in milliseconds; null when the watchdog is off. */
-	readonly watchdogMs: number | null
-	/** The start or a reload is complete. */
-	ready(status?: string): void
-	/** One line for `systemctl status`. A text equal to the last one is not sent again. */
-	status(text: string): void
-	/** Reports progress, so that the manager does not kill this process. */
-	watchdog(): void
-	/** A reload begins; `ready` reports its end. */
-	reloading(): void
-	stopping(status?: string): void
-	/** Resolves when all messages have been sent. */
-	flush(): Promise<void>
-}
+export type Notifier = ReturnType<typeof createNotifier>
 
 export interface NotifierOptions {
 	readonly env: NodeJS.ProcessEnv
@@ -33,8 +16,11 @@ export interface NotifierOptions {
 /** In characters. */
 const LONGEST_STATUS = 300
 
-/** Node cannot open Unix datagram sockets: `systemd-notify` sends the messages, in order, each in about 15 ms. */
-export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): Notifier {
+/**
+ * Notifies the service manager (sd_notify(3)). Without a service manager every method does nothing. Node cannot open
+ * Unix datagram sockets: `systemd-notify` sends the messages, in order, each in about 15 ms.
+ */
+export function createNotifier({ env, pid, log, scrubber }: NotifierOptions) {
 	const isOn = Boolean(env.NOTIFY_SOCKET)
 	let shown: string | null = null
 	let waiting: (readonly string[])[] = []
@@ -67,16 +53,22 @@ export function createNotifier({ env, pid, log, scrubber }: NotifierOptions): No
 		say(lines, status)
 	}
 	return {
+		/** Whether there is a service manager. */
 		isOn,
+		/** `watchdog` must be called at least this often, in milliseconds; null when the watchdog is off. */
 		watchdogMs: isOn ? watchdogFrom(env, pid) : null,
-		ready: (status) => say(['READY=1'], status),
-		status(text) {
+		/** The start or a reload is complete. */
+		ready: (status?: string) => say(['READY=1'], status),
+		/** One line for `systemctl status`. A text equal to the last one is not sent again. */
+		status(text: string) {
 			if (inLine(text) !== shown) sayNewest('STATUS', [], text)
 		},
+		/** Reports progress, so that the manager does not kill this process. */
 		watchdog: () => sayNewest('WATCHDOG', ['WATCHDOG=1']),
-		// `Type=notify-reload` needs the timestamp.
+		/** A reload begins; `ready` reports its end. `Type=notify-reload` needs the timestamp. */
 		reloading: () => say(['RELOADING=1', `MONOTONIC_USEC=${process.hrtime.bigint() / 1000n}`]),
-		stopping: (status) => say(['STOPPING=1'], status),
+		stopping: (status?: string) => say(['STOPPING=1'], status),
+		/** Resolves when all messages have been sent. */
 		flush: () => last,
 	}
 }

@@ -3,14 +3,12 @@
 import type { Health } from '../model/trouble.js'
 import { type Html, html } from './look/html.js'
 
-/**
- * `not-watching`: a network is not scanned, or the state cannot be read. `degraded`: every network was scanned
- * a while ago, but something needs an operator, such as polls that fail, or a receiver that refuses messages.
- */
-export type StandingName = 'watching' | 'degraded' | 'not-watching'
-
 export interface Standing {
-	readonly state: StandingName
+	/**
+	 * `not-watching`: a network is not scanned, or the state cannot be read. `degraded`: every network was scanned
+	 * a while ago, but something needs an operator, such as polls that fail, or a receiver that refuses messages.
+	 */
+	readonly state: 'watching' | 'degraded' | 'not-watching'
 	/** One line: `Watching normally`, `Degraded`, `Not watching ethereum`. */
 	readonly words: string
 	/** Everything that is wrong, each in a sentence. */
@@ -30,7 +28,7 @@ function notWatching({ networks }: Health): string {
 	return names.length === 0 || networks.length === 1 ? 'Not watching' : `Not watching ${names.join(', ')}`
 }
 
-const signs: Readonly<Record<StandingName, string>> = { watching: '●', degraded: '▲', 'not-watching': '■' }
+const signs: Readonly<Record<Standing['state'], string>> = { watching: '●', degraded: '▲', 'not-watching': '■' }
 
 export function banner({ state, words, troubles }: Standing): Html {
 	const lines = troubles.length === 0 ? null : html`<ul>${troubles.map((one) => html`<li>${one}</li>`)}</ul>`

@@ -10,12 +10,11 @@ import {
 	type ControlReply,
 	type ControlRequest,
 	controlPath,
-	type DeliveriesRequest,
 	serveControl,
 } from '../../src/ops/controlSocket.js'
 import { temporaryFolder } from '../support/folder.js'
 
-const retry: DeliveriesRequest = { act: 'retry', ids: ['a', 'b'] }
+const retry = { act: 'retry' as const, ids: ['a', 'b'] }
 
 const countOf = (request: ControlRequest): ControlReply => ({ count: 'ids' in request ? request.ids.length : -1 })
 
