@@ -8,15 +8,7 @@ import type { ConfiguredPoller } from '../polling/networkPoller.js'
 import { behindInWords, reach } from '../polling/remedy.js'
 import type { Notices, Words } from './notices.js'
 
-/** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
-export interface Vitals {
-	reported(network: string, report: PollReport): void
-	/** A poll that still runs, and may still fail, has scanned up to this block. */
-	scanned(network: string, checkpoint: bigint): void
-	/** Checks every network. Posts a notice when a stall begins or ends, once the state can be written. */
-	check(): Promise<void>
-	networks(): readonly NetworkHealth[]
-}
+export type Vitals = ReturnType<typeof createVitals>
 
 export interface VitalsOptions {
 	readonly pollers: readonly ConfiguredPoller[]
@@ -42,7 +34,8 @@ interface Progress {
 	movedAtSteadyMs: number
 }
 
-export function createVitals(options: VitalsOptions): Vitals {
+/** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
+export function createVitals(options: VitalsOptions) {
 	const { notices, receiversOf, clock, log, onChange, steady = clock } = options
 	const networks = options.pollers.map((poller): Progress => {
 		const stall = notices.open('stalled').find(({ network }) => network === poller.name)
@@ -57,6 +50,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	const isStalled = ({ poller, movedAtSteadyMs }: Progress) =>
 		steady() - movedAtSteadyMs > (poller.network.stallAfterMs ?? Number.MAX_VALUE)
 
+	/** Checks every network. Posts a notice when a stall begins or ends, once the state can be written. */
 	function check(): Promise<void> {
 		for (const progress of networks) onChange?.(progress.poller.name, isStalled(progress))
 		return notices.reconcile('stalled', networks.filter(isStalled).map(stallOf), wordsOf)
@@ -98,7 +92,7 @@ export function createVitals(options: VitalsOptions): Vitals {
 	void check()
 	return {
 		check,
-		reported(network, report) {
+		reported(network: string, report: PollReport): void {
 			const progress = progressOf(network)
 			if (progress === undefined) return
 			// Blocks scanned a second time or for a backfill are progress, too.
@@ -106,7 +100,8 @@ export function createVitals(options: VitalsOptions): Vitals {
 			progress.checkpoint = report.checkpoint
 			progress.head = report.head
 		},
-		scanned(network, checkpoint) {
+		/** A poll that still runs, and may still fail, has scanned up to this block. */
+		scanned(network: string, checkpoint: bigint): void {
 			const progress = progressOf(network)
 			// Blocks scanned again after a reorganisation are no progress.
 			if (progress === undefined || (progress.checkpoint !== null && checkpoint <= progress.checkpoint)) return
