@@ -1,4 +1,6 @@
+import { rm } from 'node:fs/promises'
 import { openParts } from '../daemon/parts.js'
+import { controlPath } from '../ops/controlSocket.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
 import { openConfig } from './shared/openConfig.js'
@@ -22,6 +24,8 @@ export const once: Command = {
 		const log = openLog(io)
 		const parts = await openParts({ config, log, version, scrubber: io.scrubber, leastLateMs, runsOnce: true })
 		try {
+			// What a killed daemon left would stand for it in `status`.
+			if (config.statePlace.kind === 'folder') await rm(controlPath(config.statePlace.dir), { force: true })
 			const results = await Promise.all(
 				parts.pollers.map(async (poller) => {
 					const polled = await poller.tick(io.signal)

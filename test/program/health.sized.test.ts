@@ -129,4 +129,7 @@ testInFull('error: beside a daemon that was killed', async () => {
 	expect(code).toBe(1)
 	expect(stdout).toContain('NOT WELL: no daemon runs: it was killed')
 	expect(stdout).toContain('(and the head as of then)')
+	// Whoever goes on with `once` has no daemon that could be missed.
+	expect((await inProcess(here).run(['once'])).code).toBe(0)
+	expect((await inProcess(here).run(['status'])).stdout).not.toContain('killed')
 })
