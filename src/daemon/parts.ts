@@ -11,13 +11,13 @@ import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
 import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
-import type { TroubleBook } from '../model/trouble.js'
 import type { WatchSet } from '../model/watch.js'
-import { createDeliverer, type Deliverer } from '../notify/delivery/deliverer.js'
+import { createDeliverer } from '../notify/delivery/deliverer.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
 import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
+import type { PollConfig } from '../scan/pollSession.js'
 import { openStore, type StandBy } from '../state/open.js'
 import { troubleBook } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
@@ -27,19 +27,7 @@ import { openChain, receiversOf, tokensWanted, watchesOn } from './openNetwork.j
 import { type ConfiguredPoller, createNetworkPoller } from './polling/networkPoller.js'
 
 /** The parts of `run` and `once`; closing closes them in reverse order. */
-export interface Parts {
-	readonly store: Store
-	readonly deliverer: Deliverer
-	/** Troubles announced to receivers whose end is not announced yet. */
-	readonly troubles: TroubleBook
-	readonly pollers: readonly ConfiguredPoller[]
-	/** The mail addresses of a receiver, each with its own delivery; null if the receiver is not split. */
-	recipientsOf(receiver: string): readonly string[] | null
-	/** Gives every network its new watches. */
-	setWatches(watches: WatchSet): void
-	/** Takes closers of resources opened later, which must be closed before these parts. */
-	readonly closers: Closers
-}
+export type Parts = Awaited<ReturnType<typeof openParts>>
 
 export interface PartsOptions {
 	readonly config: Config
@@ -67,7 +55,7 @@ const pollBudgetMs = 5_000
 const walkWait = { oneMs: 4_000, firstMs: 3_500, severalMs: 3_000, eachMs: 250, longestMs: 90_000 }
 
 /** Takes the lock, opens the state and builds the parts. Sends no request yet. Throws StateError. */
-export async function openParts(options: PartsOptions): Promise<Parts> {
+export async function openParts(options: PartsOptions) {
 	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0, runsOnce = false } = options
 	/** A test's clock serves as both clocks. */
 	const steady = options.clock ?? steadyClock
@@ -82,6 +70,7 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		const store = guarded(opened, scrubber.clean)
 		closers.add(() => store.close())
 
+		/** Troubles announced to receivers whose end is not announced yet. */
 		const troubles = troubleBook(
 			store,
 			config.receivers.map(({ name }) => name),
@@ -102,13 +91,17 @@ export async function openParts(options: PartsOptions): Promise<Parts> {
 		closers.add(() => deliverer.close())
 
 		const recipients = new Map(receivers.map(({ name, recipients }) => [name, recipients]))
+		/** The mail addresses of a receiver, each with its own delivery; null if the receiver is not split. */
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
 		const watches = () => current
 		const shared = { store, clock, steady, log, closers, observer, leastLateMs, runsOnce, watches, recipientsOf }
 		const pollers = config.networks.map((network) => openPoller(network, shared))
 		return {
-			...{ store, deliverer, troubles, pollers, recipientsOf, closers },
-			setWatches(watches) {
+			...{ store, deliverer, troubles, pollers, recipientsOf },
+			/** Takes closers of resources opened later, which must be closed before these parts. */
+			closers,
+			/** Gives every network its new watches. */
+			setWatches(watches: WatchSet): void {
 				current = watches
 				for (const poller of pollers) poller.setWatches(watchesOn(watches, poller.name))
 			},
@@ -127,7 +120,7 @@ interface Shared extends Required<Pick<PartsOptions, 'clock' | 'log' | 'leastLat
 	readonly observer: Observer | undefined
 	/** According to the current watchlists. */
 	readonly watches: () => WatchSet
-	readonly recipientsOf: Parts['recipientsOf']
+	readonly recipientsOf: PollConfig['recipientsOf']
 }
 
 function openPoller(network: NetworkSettings, shared: Shared): ConfiguredPoller {

@@ -14,21 +14,7 @@ type Kind = NetworkTrouble['kind']
 
 export type Words = Omit<SystemNotice, 'network' | 'chainId' | 'sinceMs'>
 
-export interface Notices {
-	/** Recorded troubles that have not ended. */
-	open(kind: Kind): readonly NetworkTrouble[]
-	/** How many refused edits have ended. */
-	timesAccepted(): number
-	/**
-	 * From now on these troubles of the kind are present, at most one of a network. `wordsOf` is called at once for each
-	 * that begins or ends. What cannot be posted is posted at the next call, in order. Never rejects.
-	 */
-	reconcile(
-		kind: Kind,
-		present: readonly NetworkTrouble[],
-		wordsOf: (trouble: NetworkTrouble, isOver: boolean) => Words,
-	): Promise<void>
-}
+export type Notices = ReturnType<typeof createNotices>
 
 export interface NoticesOptions {
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
@@ -46,7 +32,8 @@ interface Notice {
 	readonly nowMs: number
 }
 
-export function createNotices({ recipientsOf, store, troubles, clock, log }: NoticesOptions): Notices {
+export function createNotices({ recipientsOf, store, troubles, clock, log }: NoticesOptions) {
+	/** Recorded troubles that have not ended. */
 	const open = (kind: Kind) => troubles.current().open.filter((one): one is NetworkTrouble => one.kind === kind)
 	/** Troubles of the kind, as recorded once all of `unposted` is posted. */
 	const known = { stalled: open('stalled'), refused: open('refused') }
@@ -84,8 +71,17 @@ export function createNotices({ recipientsOf, store, troubles, clock, log }: Not
 
 	return {
 		open,
+		/** How many refused edits have ended. */
 		timesAccepted: () => troubles.current().timesAccepted,
-		reconcile(kind, present, wordsOf) {
+		/**
+		 * From now on these troubles of the kind are present, at most one of a network. `wordsOf` is called at once for
+		 * each that begins or ends. What cannot be posted is posted at the next call, in order. Never rejects.
+		 */
+		reconcile(
+			kind: Kind,
+			present: readonly NetworkTrouble[],
+			wordsOf: (trouble: NetworkTrouble, isOver: boolean) => Words,
+		): Promise<void> {
 			const recorded = known[kind]
 			const isIn = (all: readonly NetworkTrouble[]) => (of: NetworkTrouble) =>
 				all.some(({ network }) => network === of.network)
