@@ -117,8 +117,10 @@ export function readWsUrl(text: string): string {
 export function readPostgresUrl(text: string): string {
 	const example = 'postgres://user:password@host/database'
 	const isSocket = URL.canParse(text) && new URL(text).hostname === '' && new URL(text).searchParams.has('host')
-	const { pathname } = isSocket ? new URL(text) : parseUrl(text, ['postgres', 'postgresql'], example)
-	if (pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
+	const url = isSocket ? new URL(text) : parseUrl(text, ['postgres', 'postgresql'], example)
+	if (url.pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
+	const names = url.searchParams.getAll('name')
+	if (names.length > 1 || names[0] === '') throw new RangeError('must have one `name=`, the name of this program in it')
 	return text
 }
 

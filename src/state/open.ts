@@ -51,6 +51,7 @@ export async function openStore(
 	const isShared = place.kind === 'postgres'
 	const waits = isShared ? standBy : undefined
 	const endsAtMs = waits === undefined ? performance.now() + endMs : Number.POSITIVE_INFINITY
+	let said = ''
 	try {
 		for (let tries = 1; ; tries++) {
 			try {
@@ -62,7 +63,9 @@ export async function openStore(
 				// One that stands by already waits for a database that is away for a moment, too.
 				const isAway = waits !== undefined && tries > 1 && error.reason === 'disk'
 				if (error.reason !== 'locked' && !isAway) throw error
-				if (tries === 1 && isShared) log?.info({}, `${error.message}: standing by`)
+				if (isShared && (tries === 1 || isAway) && error.message !== said)
+					log?.[isAway ? 'warn' : 'info']({}, `${error.message}: standing by`)
+				said = error.message
 				await waits?.onWait()
 				await pause(everyMs, undefined, waits && { signal: waits.signal })
 			}

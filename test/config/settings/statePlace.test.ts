@@ -52,6 +52,7 @@ describe('state', () => {
 			'`state` must begin with postgres:// or postgresql://; mysql:// is not supported here',
 		],
 		['state: postgres://tw:CANARY@db', '`state` must name a database, such as postgres://user:password@host/database'],
+		['state: postgres://db/w?name=eu&name=us', '`state` must have one `name=`, the name of this program in it'],
 	])('%s is refused', async (line, message) => {
 		const refused = await load(line).catch((error: unknown) => error)
 		expect(refused).toMatchObject({ message: `tracewatch.yaml:5:${line.indexOf(' ') + 2}: ${message}` })

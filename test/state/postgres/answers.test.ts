@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
 import { openStore } from '../../../src/state/open.js'
+import { silent } from '../../support/silent.js'
 import { standingClock } from '../../support/standingClock.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 import { type Gate, openGate } from './gate.js'
@@ -124,7 +125,9 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		const holder = await openPgStore(url, { clock: standingClock })
 		let waits = 0
 		const standBy = { signal: new AbortController().signal, onWait: () => void waits++ }
-		const next = openStore({ kind: 'postgres', url }, { clock: standingClock, standBy })
+		const warned: string[] = []
+		const log = { ...silent, warn: (_: object, message: string) => void warned.push(message) }
+		const next = openStore({ kind: 'postgres', url }, { clock: standingClock, standBy, log })
 		await expect.poll(() => waits).toBeGreaterThan(0)
 		await server.sql(`alter database ${name} allow_connections = false`)
 		await server.cutAll()
@@ -133,6 +136,7 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await server.sql(`alter database ${name} allow_connections = true`)
 		await holder.close()
 		await (await next).close()
+		expect(warned[0]).toContain('the state in the database at ')
 	})
 
 	test('behavior: a command of an operator leaves the state whole for a daemon that starts meanwhile', async () => {
