@@ -8,7 +8,7 @@ import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { testInShort as test, testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')

@@ -6,7 +6,7 @@ import { alertOf, type BenchOptions, openBench, watchOf } from '../scan/bench.js
 import { ether, hex, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { createStateGate } from '../support/stateGate.js'
 
@@ -95,7 +95,7 @@ async function open(
 	return { node, bench, said, alice, bob, carol, puppet, gateways, block, told, settleAll, pay, act }
 }
 
-test('default: a false amount, 1 ETH for 5 wei, is retracted, and the 5 wei are announced', async () => {
+testOnce('default: a false amount, 1 ETH for 5 wei, is retracted, and the 5 wei are announced', async () => {
 	const { dialect, lie } = liar()
 	const { bench, alice, bob, block, told, settleAll, pay } = await open([dialect])
 	const txHash = await pay(bob, alice, 5n)
@@ -212,7 +212,7 @@ testInFull(
 	},
 )
 
-test('behavior: a private network proves it by the access list of the block', async () => {
+testOnce('behavior: a private network proves it by the access list of the block', async () => {
 	const { dialect, lie } = liar()
 	const { alice, bob, block, told, settleAll, pay } = await open([{ ...dialect, accessLists: true }], {
 		isPrivate: true,
@@ -230,7 +230,7 @@ test('behavior: a private network proves it by the access list of the block', as
 	])
 })
 
-test('behavior: a kill between the alert and the books loses no retraction and makes no second one', async () => {
+testOnce('behavior: a kill between the alert and the books loses no retraction and makes no second one', async () => {
 	const { dialect, lie } = liar()
 	const kill = new AbortController()
 	let isArmed = false

@@ -1,13 +1,13 @@
 // How the chain is asked: what is sent, how much at once, by which way, and when an endpoint is asked again what it can
 // do.
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import type { Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
 import { type Dialect, Refused } from '../support/dialectGateway.js'
-import { testInFull } from '../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull } from '../support/longRun.js'
 import { errorOf, never } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { silent } from '../support/silent.js'
@@ -320,7 +320,7 @@ describe('an endpoint is asked again what it can do', () => {
 	})
 })
 
-describe('the head', () => {
+describeOnce('the head', () => {
 	test.each<readonly [string, Dialect, boolean]>([
 		['with tags', {}, true],
 		['tags null', { noTags: 'null' }, false],

@@ -10,7 +10,7 @@ import { sides } from '../../src/core/matching/match.js'
 import type { Part } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Life, startLife } from '../scan/strain.js'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
 import { standingClock } from '../support/standingClock.js'
@@ -94,7 +94,7 @@ describe('dense: every block has some of them', () => {
 		expect(calls.get('eth_getTransactionReceipt') ?? 0).toBeLessThan(blocks / 2)
 	})
 
-	test('behavior: half of what lists cost, whose hits are completed one by one', async () => {
+	testOnce('behavior: half of what lists cost, whose hits are completed one by one', async () => {
 		const [chosen, lists] = await Promise.all([
 			walk(life.watched, { fees: false }),
 			walk(life.watched, { source: 'trace_filter' }),

@@ -1,11 +1,11 @@
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { beforeEach, describe, expect, test } from 'vitest'
+import { beforeEach, describe, expect } from 'vitest'
 import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { temporaryFolder } from '../support/folder.js'
-import { testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 
 let folder: string
 const provedWords =

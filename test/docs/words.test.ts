@@ -59,8 +59,7 @@ test('behavior: no comment and no string in src holds a banned phrase', () => {
 })
 
 /** Titles of tests: the first text of `test(…)`, `describe(…)` their forms, and the text after a table. */
-const titles =
-	/^\s*(?:(?:test|it|describe|inFull|testIn\w+)\b[^'"`\n]*|\](?: as const)?\)\()(?:\n\s*)?(['"`])(.*?)\1,/gm
+const titles = /^\s*(?:(?:test\w*|it|describe\w*|inFull)\b[^'"`\n]*|\](?: as const)?\)\()(?:\n\s*)?(['"`])(.*?)\1,/gm
 
 /** First words of a title, after its prefix, that leave a stranger to guess which thing is meant. */
 const pronouns = 'what|whatever|who|whoever|which|it|its|he|she|they|this|that|these|those|one|none|nor'

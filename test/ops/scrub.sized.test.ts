@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../src/ops/scrub.js'
-import { sized } from '../support/longRun.js'
+import { describeOnce, sized, testOnce } from '../support/longRun.js'
 import { timesOf } from '../support/processor.js'
 import { testInSoak } from '../support/soak.js'
 
@@ -23,11 +23,11 @@ const secret = fc
 const around = fc.string({ unit: 'binary', maxLength: 12 }).filter(wellFormed)
 
 describe('clean', () => {
-	test('default: replaces a secret and leaves the rest', () => {
+	testOnce('default: replaces a secret and leaves the rest', () => {
 		expect(scrubberOf('hunter2hunter2').clean('the key hunter2hunter2 is refused')).toBe('the key [secret] is refused')
 	})
 
-	test('default: text without a secret is returned unchanged', () => {
+	testOnce('default: text without a secret is returned unchanged', () => {
 		fc.assert(
 			fc.property(around, (text) => {
 				expect(scrubberOf('Xy7-never-in-there').clean(text)).toBe(text)
@@ -35,7 +35,7 @@ describe('clean', () => {
 		)
 	})
 
-	test('behavior: nothing registered, nothing changed', () => {
+	testOnce('behavior: nothing registered, nothing changed', () => {
 		expect(createScrubber().clean('hunter2hunter2')).toBe('hunter2hunter2')
 	})
 
@@ -85,17 +85,17 @@ describe('clean', () => {
 		)
 	})
 
-	test('behavior: a Basic authorization made of a secret password is hidden', () => {
+	testOnce('behavior: a Basic authorization made of a secret password is hidden', () => {
 		const header = `Basic ${Buffer.from('alice:correct horse').toString('base64')}`
 		const cleaned = scrubberOf('correct horse').clean(header)
 		expect(Buffer.from(cleaned.slice(6), 'base64').toString()).not.toContain('orrect hors')
 	})
 
-	test('behavior: of two secrets that overlap in a text nothing is left of either', () => {
+	testOnce('behavior: of two secrets that overlap in a text nothing is left of either', () => {
 		expect(scrubberOf('abcdef123', '123ghijkl').clean('<abcdef123ghijkl>')).toBe('<[secret]>')
 	})
 
-	test('behavior: of two secrets that begin alike the longer one is hidden whole', () => {
+	testOnce('behavior: of two secrets that begin alike the longer one is hidden whole', () => {
 		expect(scrubberOf('abcdef', 'abcdef-ghijkl').clean('abcdef-ghijkl abcdef')).toBe('[secret] [secret]')
 	})
 
@@ -122,7 +122,7 @@ describe('clean', () => {
 		)
 	})
 
-	test('behavior: cleaning twice changes nothing more', () => {
+	testOnce('behavior: cleaning twice changes nothing more', () => {
 		fc.assert(
 			fc.property(secret, around, (text, before) => {
 				const { clean } = scrubberOf(text)
@@ -146,7 +146,7 @@ describe('clean', () => {
 	})
 })
 
-describe('add', () => {
+describeOnce('add', () => {
 	test('behavior: a key of any length is hidden whole', () => {
 		const long = Array.from({ length: 3001 }, (_, n) => n.toString(36)).join('-')
 		const cleaned = scrubberOf(long).clean(`<${JSON.stringify(long)}>`)

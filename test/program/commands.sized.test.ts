@@ -7,7 +7,7 @@ import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { describeOnce, inFull, testInFull, testOnce } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
 import type { Site } from '../support/program.js'
 import { startTalkativeNode, type TalkativeNode } from '../support/talkativeNode.js'
@@ -48,7 +48,7 @@ const lines = (text: string) => text.trim().split('\n')
 describe('replay', () => {
 	const opens = () => site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, label: "=Treasury, \\"cold\\""}`])
 
-	test('prints the alerts of a range, both ends included, and writes nothing', async () => {
+	testOnce('prints the alerts of a range, both ends included, and writes nothing', async () => {
 		const opened = opens()
 		const { code, stdout } = await opened.run(['replay', '--from', '1', '--to', '4', '--format', 'json'])
 		expect(code).toBe(0)
@@ -68,7 +68,7 @@ describe('replay', () => {
 		expect(existsSync(join(opened.folder, 'state'))).toBe(false)
 	})
 
-	test('behavior: blocks before `from_block`, and alerts announced before: printed all the same', async () => {
+	testOnce('behavior: blocks before `from_block`, and alerts announced before: printed all the same', async () => {
 		const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}, from_block: 2}`])
 		expect((await opened.run(['once'])).code).toBe(75)
 		const announced = lines((await opened.run(['deliveries', '--json'])).stdout).map((line) => JSON.parse(line).message)
@@ -92,7 +92,7 @@ describe('replay', () => {
 			expect(row.indexOf(cell)).toBe(heads.indexOf(name))
 	})
 
-	test('args: --address of an address without a watch', async () => {
+	testOnce('args: --address of an address without a watch', async () => {
 		const { code, stdout } = await opens().run([
 			'replay',
 			'--from',
@@ -122,7 +122,7 @@ describe('replay', () => {
 		expect(await Promise.all(codes)).toEqual(codes.map(() => 2))
 	})
 
-	test('error: beyond the head: 2, and the head', async () => {
+	testOnce('error: beyond the head: 2, and the head', async () => {
 		const { code, stderr } = await opens().run(['replay', '--from', '1', '--to', '99999'])
 		expect(code).toBe(2)
 		expect(stderr).toBe(`block 99999 is not there yet: the head is ${await chain.head()}\n`)
@@ -169,7 +169,7 @@ describe('replay', () => {
 	})
 })
 
-describe('beside a running daemon', () => {
+describeOnce('beside a running daemon', () => {
 	test('status, deliveries list, retry and drop work, and do not disturb it', async () => {
 		const [live, sick] = [await hookServer(), await hookServer()]
 		// Nothing is tried again by itself while the test looks.
@@ -225,7 +225,7 @@ testInFull('behavior: a state that a command holds for a moment is waited for', 
 	expect((await waiting).code).toBe(0)
 })
 
-describe('test-send', () => {
+describeOnce('test-send', () => {
 	test('to a webhook: marked as a test, signed, the state untouched', async () => {
 		const hook = await hookServer()
 		const opened = site({ hook: hook.origin }, [`{address: ${treasury}}`])
@@ -268,7 +268,7 @@ describe('test-send', () => {
 	})
 })
 
-describe('examples/starter, copied', () => {
+describeOnce('examples/starter, copied', () => {
 	test('check accepts it as it stands, and names a secret whose file is gone', async () => {
 		const opened = inProcess(siteOf())
 		cpSync(join(import.meta.dirname, '../../examples/starter'), opened.folder, { recursive: true })

@@ -6,7 +6,7 @@ import { mountMemory } from '../state/file/mounts.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { temporaryFolder } from '../support/folder.js'
 import { type Hit, type HookAnswer, type HookServer, startHookServer } from '../support/hookServer.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { inProcess, settings, told, treasury, vault, watchlist } from './site.js'
 
@@ -113,7 +113,7 @@ const idsByValue = (hits: readonly Hit[]) =>
 	new Map(told(hits).map(({ data }, at) => [`${data.valueWei} ${hits[at]?.id}`, data.valueWei]))
 
 describe('a full disk', () => {
-	test('error: the daemon says so, keeps what it had, answers status, and recovers by itself', async () => {
+	testOnce('error: the daemon says so, keeps what it had, answers status, and recovers by itself', async () => {
 		const lab = await openLab()
 		if (lab === null) return
 		const { site, hook } = lab

@@ -1,7 +1,7 @@
 // What a person is told at 3 a.m.: one sentence, the same everywhere, and an exit code that a script can use.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
 import { hookServer, inProcess, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
@@ -34,7 +34,7 @@ async function status(here: Site) {
 	return { code, ...JSON.parse(stdout).daemon }
 }
 
-test('default: nothing is wrong, and a script sees it', async () => {
+testOnce('default: nothing is wrong, and a script sees it', async () => {
 	const hook = await hookServer()
 	const more = 'http: 127.0.0.1:0\n'
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })

@@ -1,8 +1,8 @@
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startHeadServer } from '../support/headServer.js'
 import { startHookServer } from '../support/hookServer.js'
-import { testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 import { openSite } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import type { Site } from '../support/program.js'
 import { inProcess, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -32,7 +32,7 @@ const since = (count: number) =>
 	told(hook.hits.slice(count)).map(({ data }) => [data.direction, data.valueWei, data.watch.label])
 
 describe('tracewatch once', () => {
-	test('sends what happened after the first look, once', async () => {
+	testOnce('sends what happened after the first look, once', async () => {
 		const before = hook.hits.length
 		const here = site([`{address: ${treasury}, label: Treasury}`])
 		await node.send({ from: treasury, to: vault, valueWei: 5n })
@@ -147,7 +147,7 @@ describe('tracewatch once', () => {
 		})
 	})
 
-	test('error: the configuration has a problem: 78, and every problem with its place', async () => {
+	testOnce('error: the configuration has a problem: 78, and every problem with its place', async () => {
 		const here = site([`{address: ${treasury}, labl: x}`, `{address: 0x12}`])
 		const { code, stderr } = await here.run(['once'])
 		expect(code).toBe(78)

@@ -1,9 +1,9 @@
 // The pages of a running daemon, as a browser without script gets them.
 
 import { request } from 'node:http'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 import { statusOf } from '../support/statusOf.js'
 import { hookServer, inProcess, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { freePort } from '../support/freePort.js'
 import type { HookServer } from '../support/hookServer.js'
-import { testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 import {
 	hookServer,
 	inProcess,

@@ -12,7 +12,7 @@ import { type Answers, type Dialect, startDialectGateway } from '../support/dial
 import { noTraces } from '../support/dialectTable.js'
 import { cutJson, status as httpStatus } from '../support/faults.js'
 import { type Hit, type HookAnswer, startHookServer } from '../support/hookServer.js'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { preload } from '../support/preload.js'
 import { planScenario, playBlocks, playScenario, type Scenario } from '../support/scenario.js'
 import { eachNth, type Strained, startStrained } from '../support/strained.js'
@@ -82,7 +82,7 @@ const rows = Array.from({ length: 20 }, (_, at) => {
 	return nths.map((nth, column) => names[column]?.[nth] ?? '') as [string, (typeof events)[number], string, string]
 })
 
-test('each configuration, event, fault and kill stands in a row with each other one', () => {
+testOnce('each configuration, event, fault and kill stands in a row with each other one', () => {
 	const pairsOf = (row: readonly string[]) => row.flatMap((one, at) => row.slice(at + 1).map((two) => `${one}, ${two}`))
 	const due = names.flatMap((column, at) =>
 		names.slice(at + 1).flatMap((other) => column.flatMap((one) => other.map((two) => `${one}, ${two}`))),

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { settings, siteOf, treasury, watchlist } from './site.js'
 
 const files = {
@@ -20,24 +20,27 @@ function siteWith(more: Readonly<Record<string, string>> = {}) {
 	return site
 }
 
-test('secrets beside tracewatch.yaml are found from any folder, and not shown; an open one is warned of', async () => {
-	const site = siteWith()
-	const { code, stdout, stderr } = await site.run(check)
-	expect(code).toBe(0)
-	expect(stdout).toContain('127.0.0.1')
-	expect(stderr).not.toContain('chmod')
+testOnce(
+	'secrets beside tracewatch.yaml are found from any folder, and not shown; an open one is warned of',
+	async () => {
+		const site = siteWith()
+		const { code, stdout, stderr } = await site.run(check)
+		expect(code).toBe(0)
+		expect(stdout).toContain('127.0.0.1')
+		expect(stderr).not.toContain('chmod')
 
-	const path = join(site.folder, 'mine/secrets/HOOK_URL')
-	chmodSync(path, 0o644)
-	const open = await site.run(check)
-	expect(open.code).toBe(0)
-	const warned = open.stderr.split('\n').filter((line) => line.includes('every user'))
-	expect(warned).toHaveLength(1)
-	expect(warned[0]).toMatch(
-		new RegExp(`^warning: mine/tracewatch.yaml:${lineOf('${HOOK_URL}')}:\\d+: .*chmod 600 ${path}`),
-	)
-	expect(stdout + stderr + open.stdout + open.stderr).not.toContain('Canary')
-})
+		const path = join(site.folder, 'mine/secrets/HOOK_URL')
+		chmodSync(path, 0o644)
+		const open = await site.run(check)
+		expect(open.code).toBe(0)
+		const warned = open.stderr.split('\n').filter((line) => line.includes('every user'))
+		expect(warned).toHaveLength(1)
+		expect(warned[0]).toMatch(
+			new RegExp(`^warning: mine/tracewatch.yaml:${lineOf('${HOOK_URL}')}:\\d+: .*chmod 600 ${path}`),
+		)
+		expect(stdout + stderr + open.stdout + open.stderr).not.toContain('Canary')
+	},
+)
 
 const wrong: Readonly<Record<string, readonly [content: string | null, words: RegExp]>> = {
 	missing: [null, /\$\{GONE} is not set: write it to \S+\/mine\/secrets\/GONE \(mode 0600\), or .*GONE_FILE/],
@@ -61,7 +64,7 @@ test.each(Object.entries(wrong).slice(0, sized(2, 99)))(
 	},
 )
 
-test('error: a folder in place of a secret is named as one', async () => {
+testOnce('error: a folder in place of a secret is named as one', async () => {
 	const site = siteWith({ 'mine/tracewatch.yaml': files['mine/tracewatch.yaml'].replace('HOOK_URL', 'GONE') })
 	mkdirSync(join(site.folder, 'mine/secrets/GONE'))
 	expect((await site.run(check)).stderr).toMatch(/secrets\/GONE cannot be read: it is a folder/)

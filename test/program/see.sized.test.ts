@@ -6,7 +6,7 @@ import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { noTraces } from '../support/dialectTable.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { describeOnce, inFull, testInFull, testOnce } from '../support/longRun.js'
 import { openSite, type Site } from '../support/program.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { inProcess, other, settings, siteOf, stranger, treasury, vault, watchlist } from './site.js'
@@ -44,7 +44,7 @@ afterAll(async () => {
 })
 
 describe('tracewatch explain', () => {
-	test('says of each frame whether it counts, and why or why not', async () => {
+	testOnce('says of each frame whether it counts, and why or why not', async () => {
 		const data = encodeActions([
 			{ do: 'call', to: treasury, valueWei: 5n, bubble: true },
 			{ do: 'call', to: treasury, valueWei: 1n, bubble: true },
@@ -121,7 +121,7 @@ describe('tracewatch explain', () => {
 		expect(stdout).toContain('reason: "no funds today"')
 	})
 
-	test('error: an argument that is no transaction is refused', async () => {
+	testOnce('error: an argument that is no transaction is refused', async () => {
 		expect((await site.run(['explain', '0x12'])).code).toBe(2)
 		const ofAlert = await site.run(['explain', `31337:5:below:balance:0x${'ab'.repeat(20)}`])
 		expect([ofAlert.code, ofAlert.stderr]).toEqual([2, expect.stringContaining('that of an alert is its `txHash`')])
@@ -148,7 +148,7 @@ describe('tracewatch explain', () => {
 })
 
 describe('tracewatch doctor', () => {
-	test('shows what the endpoint can do, by its host only', async () => {
+	testOnce('shows what the endpoint can do, by its host only', async () => {
 		// Enough transactions to prove its answers by.
 		for (const valueWei of [1n, 2n, 3n, 4n, ether])
 			await node.receipt(await node.send({ from: treasury, to: vault, valueWei }))
@@ -171,25 +171,28 @@ describe('tracewatch doctor', () => {
 		expect(networks[0].endpoints[0]).toMatchObject({ ...seen, balances: 'together', contracts })
 	})
 
-	test('behavior: of a private network it asks nothing about an address; names the source that is used', async () => {
-		const asked: string[] = []
-		const ear = await startDialectGateway(rpc, { twist: (method) => void asked.push(method) })
-		onTestFinished(() => ear.close())
-		const hidden = siteWith({
-			'tracewatch.yaml': settings(ear.url, { hook: 'http://127.0.0.1:9/x' }).replace(
-				'    chain_id: 31337',
-				'    chain_id: 31337\n    private: true',
-			),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [income]}`]),
-		})
-		const { stdout, code } = await hidden.run(['doctor', '--json'])
-		expect(code).toBe(0)
-		const [network] = JSON.parse(stdout).networks
-		expect(network.untold).toMatch(/^`income` is found by books alone, .* its blocks name none: take `private` out/)
-		expect(network.endpoints[0]).toMatchObject({ source: 'trace_block', trusted: true })
-		expect(asked).toContain('trace_block')
-		for (const method of ['trace_filter', 'trace_transaction']) expect(asked).not.toContain(method)
-	})
+	testOnce(
+		'behavior: of a private network it asks nothing about an address; names the source that is used',
+		async () => {
+			const asked: string[] = []
+			const ear = await startDialectGateway(rpc, { twist: (method) => void asked.push(method) })
+			onTestFinished(() => ear.close())
+			const hidden = siteWith({
+				'tracewatch.yaml': settings(ear.url, { hook: 'http://127.0.0.1:9/x' }).replace(
+					'    chain_id: 31337',
+					'    chain_id: 31337\n    private: true',
+				),
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}, kinds: [income]}`]),
+			})
+			const { stdout, code } = await hidden.run(['doctor', '--json'])
+			expect(code).toBe(0)
+			const [network] = JSON.parse(stdout).networks
+			expect(network.untold).toMatch(/^`income` is found by books alone, .* its blocks name none: take `private` out/)
+			expect(network.endpoints[0]).toMatchObject({ source: 'trace_block', trusted: true })
+			expect(asked).toContain('trace_block')
+			for (const method of ['trace_filter', 'trace_transaction']) expect(asked).not.toContain(method)
+		},
+	)
 
 	inFull(() => {
 		test('error: a source is forced that the endpoint has not got', async () => {
@@ -244,7 +247,7 @@ inFull(() => {
 	})
 })
 
-describe('without the secrets of the service', () => {
+describeOnce('without the secrets of the service', () => {
 	test('status and deliveries read the state all the same; commands that need them say which are missing', async () => {
 		const opened = siteWith({
 			'tracewatch.yaml': settings(rpc, { hook: 'http://127.0.0.1:9/x' }),

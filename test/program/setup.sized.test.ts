@@ -3,7 +3,7 @@ import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { CLEAR, pick, startSetup } from './setupSite.js'
@@ -18,7 +18,7 @@ afterAll(() => node.stop())
 
 const checksummed = '0xf39Fd6e51aad88F6F4ce6aB8827279cffFb92266'
 
-test('default: a person answers, both ways are tried, and what is written reports a payment', async () => {
+testOnce('default: a person answers, both ways are tried, and what is written reports a payment', async () => {
 	const { hook, here, out, read, secrets, terminal } = await startSetup(node)
 	const person = terminal()
 	await person.answers('Endpoint', 'ftp://x/Canary-wrong')

@@ -4,7 +4,7 @@ import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
-import { inFull, testInFull } from '../support/longRun.js'
+import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import { openSite, type Running, type Site } from '../support/program.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { other, treasury } from './site.js'
@@ -35,7 +35,7 @@ async function printed(running: Running, words: string): Promise<void> {
 	while (!running.output().includes(words)) await new Promise((resolve) => setTimeout(resolve, 20))
 }
 
-test('default: payments inside of contracts too, and nothing is left behind', async () => {
+testOnce('default: payments inside of contracts too, and nothing is left behind', async () => {
 	const puppet = createAddress(other, BigInt(await node.rpc<string>('eth_getTransactionCount', [other, 'latest'])))
 	await node.receipt(await node.send({ from: other, data: puppetInit }))
 	const here = site()

@@ -12,7 +12,7 @@ import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
 import { sendJson } from '../support/faultyNode.js'
-import { inFull, sized, testInFull } from '../support/longRun.js'
+import { inFull, sized, testInFull, testOnce } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -429,7 +429,7 @@ inFull(() => {
 	})
 })
 
-test.each(['the scanner writes what was in it', 'the auditor takes it in'])(
+testOnce.each(['the scanner writes what was in it', 'the auditor takes it in'])(
 	'behavior: a kill when %s: it is taken into the books once, and judged',
 	async (when) => {
 		let kill = (_: Commit) => false

@@ -2,7 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { soaked } from '../support/soak.js'
 import { alertOf, openBench, watchOf } from './bench.js'
@@ -42,7 +42,7 @@ const typeOf = ({ message }: Delivery) => message.type
 const [first, second] = [0, 1]
 
 describe('reorganisations', () => {
-	test('an event that left the chain is retracted under the same id, and answers its alert', async () => {
+	testOnce('an event that left the chain is retracted under the same id, and answers its alert', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -61,7 +61,7 @@ describe('reorganisations', () => {
 		expect(removal.id).not.toBe(alert.id)
 	})
 
-	test('behavior: a transaction mined again in another block is no new alert and no withdrawal', async () => {
+	testOnce('behavior: a transaction mined again in another block is no new alert and no withdrawal', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -80,38 +80,41 @@ describe('reorganisations', () => {
 		expect((await bench.posted()).map(typeOf)).toEqual(['alert.transfer'])
 	})
 
-	test('behavior: a transaction that moves another amount when mined again is retracted and sent anew', async () => {
-		const { node, accounts, bench } = await setUp(1)
-		const [to, from] = [accounts[first], accounts[second]] as [Address, Address]
-		// Whoever calls it, it pays all that it has to the watch.
-		const payer = '0x00000000000000000000000000000000000fa7e5'
-		await node.rpc('anvil_setCode', [payer, `0x60006000600060004773${to.slice(2)}5af100`])
-		await node.rpc('anvil_setBalance', [payer, hex(7n)])
-		const fields = { from, to: payer, value: '0x0', nonce: '0x0', gas: hex(100_000n), gasPrice }
-		const before = await node.rpc('evm_snapshot')
-		const hash = await node.rpc('eth_sendTransaction', [fields])
-		await node.mine()
-		await bench.settle()
-		await node.rpc('evm_revert', [before])
-		await node.rpc('anvil_setBalance', [payer, hex(12n)])
-		expect(await node.rpc('eth_sendTransaction', [fields])).toBe(hash)
-		await node.mine(2)
-		await bench.settle()
-		await node.mine(20)
-		await bench.settle()
-		const told = await bench.posted()
-		const said = told.map((one) => [typeOf(one), alertOf(one).valueWei])
-		expect(said).toEqual([
-			['alert.transfer', '7'],
-			['alert.removed', '7'],
-			['alert.transfer', '12'],
-		])
-		expect(new Set(told.map((one) => alertOf(one).id)).size).toBe(1)
-		expect(new Set(told.map(({ id }) => id)).size).toBe(3)
-		expect(told[1]?.answers).toBe(told[0]?.id)
-	})
+	testOnce(
+		'behavior: a transaction that moves another amount when mined again is retracted and sent anew',
+		async () => {
+			const { node, accounts, bench } = await setUp(1)
+			const [to, from] = [accounts[first], accounts[second]] as [Address, Address]
+			// Whoever calls it, it pays all that it has to the watch.
+			const payer = '0x00000000000000000000000000000000000fa7e5'
+			await node.rpc('anvil_setCode', [payer, `0x60006000600060004773${to.slice(2)}5af100`])
+			await node.rpc('anvil_setBalance', [payer, hex(7n)])
+			const fields = { from, to: payer, value: '0x0', nonce: '0x0', gas: hex(100_000n), gasPrice }
+			const before = await node.rpc('evm_snapshot')
+			const hash = await node.rpc('eth_sendTransaction', [fields])
+			await node.mine()
+			await bench.settle()
+			await node.rpc('evm_revert', [before])
+			await node.rpc('anvil_setBalance', [payer, hex(12n)])
+			expect(await node.rpc('eth_sendTransaction', [fields])).toBe(hash)
+			await node.mine(2)
+			await bench.settle()
+			await node.mine(20)
+			await bench.settle()
+			const told = await bench.posted()
+			const said = told.map((one) => [typeOf(one), alertOf(one).valueWei])
+			expect(said).toEqual([
+				['alert.transfer', '7'],
+				['alert.removed', '7'],
+				['alert.transfer', '12'],
+			])
+			expect(new Set(told.map((one) => alertOf(one).id)).size).toBe(1)
+			expect(new Set(told.map(({ id }) => id)).size).toBe(3)
+			expect(told[1]?.answers).toBe(told[0]?.id)
+		},
+	)
 
-	test('behavior: an event that a reorganisation puts behind the checkpoint is sent late', async () => {
+	testOnce('behavior: an event that a reorganisation puts behind the checkpoint is sent late', async () => {
 		const { node, accounts, bench } = await setUp(1)
 		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
 		const before = await node.rpc('evm_snapshot')
@@ -126,33 +129,36 @@ describe('reorganisations', () => {
 		expect(alertOf(alert)).toMatchObject({ late: true, lateReason: 'entered the chain in a reorganisation' })
 	})
 
-	test('behavior: blocks read ahead of a reorganisation are not taken for the chain after the next one', async () => {
-		const { node, accounts, bench } = await setUp(1, { settle: 3 })
-		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
-		const sent: string[] = []
-		const genesis = await node.rpc('evm_snapshot')
-		await node.mine()
-		await bench.settle()
-		const checkpoint = await node.head()
-		// The checkpoint is replaced, while the blocks after it are asked for already: they are read anew from before it.
-		await node.rpc('evm_revert', [genesis])
-		await node.rpc('anvil_setNextBlockBaseFeePerGas', [hex(1_100_000_000n)])
-		await node.mine()
-		const replaced = await node.rpc('evm_snapshot')
-		sent.push(await pay(node, { from, to, valueWei: 5n, nonce: 0 }))
-		await node.mine(2)
-		await bench.settle()
-		await node.mine()
-		await bench.settle()
-		expect((await bench.store.network('local'))?.settled.number).toBe(checkpoint)
-		// Those are replaced too, and the poll goes back to where what was read ahead began.
-		await node.rpc('evm_revert', [replaced])
-		sent.push(await pay(node, { from, to, valueWei: 6n, nonce: 0 }))
-		await node.mine(3)
-		await bench.settle()
-		const said = (await bench.posted()).map((one) => `${typeOf(one)} ${sent.indexOf(alertOf(one).txHash)}`)
-		expect(said.toSorted()).toEqual(['alert.removed 0', 'alert.transfer 0', 'alert.transfer 1'])
-	})
+	testOnce(
+		'behavior: blocks read ahead of a reorganisation are not taken for the chain after the next one',
+		async () => {
+			const { node, accounts, bench } = await setUp(1, { settle: 3 })
+			const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+			const sent: string[] = []
+			const genesis = await node.rpc('evm_snapshot')
+			await node.mine()
+			await bench.settle()
+			const checkpoint = await node.head()
+			// The checkpoint is replaced, while the blocks after it are asked for already: they are read anew from before it.
+			await node.rpc('evm_revert', [genesis])
+			await node.rpc('anvil_setNextBlockBaseFeePerGas', [hex(1_100_000_000n)])
+			await node.mine()
+			const replaced = await node.rpc('evm_snapshot')
+			sent.push(await pay(node, { from, to, valueWei: 5n, nonce: 0 }))
+			await node.mine(2)
+			await bench.settle()
+			await node.mine()
+			await bench.settle()
+			expect((await bench.store.network('local'))?.settled.number).toBe(checkpoint)
+			// Those are replaced too, and the poll goes back to where what was read ahead began.
+			await node.rpc('evm_revert', [replaced])
+			sent.push(await pay(node, { from, to, valueWei: 6n, nonce: 0 }))
+			await node.mine(3)
+			await bench.settle()
+			const said = (await bench.posted()).map((one) => `${typeOf(one)} ${sent.indexOf(alertOf(one).txHash)}`)
+			expect(said.toSorted()).toEqual(['alert.removed 0', 'alert.transfer 0', 'alert.transfer 1'])
+		},
+	)
 
 	test.each(soaked(sized([1], [1, 2, 3]), [1, 2, 3, 4, 5, 6, 7, 8]))(
 		'property: seed %i: what was reported, less what was retracted, is the chain',

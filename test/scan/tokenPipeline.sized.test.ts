@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { describeOnce, sized, testInFull, testOnce } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { soaked } from '../support/soak.js'
 import { callOf, erc20, signatures } from '../support/tokenContracts.js'
@@ -89,7 +89,7 @@ async function lines(bench: Bench): Promise<readonly string[]> {
 
 const types = async (bench: Bench) => (await bench.posted()).map(({ message: { type } }) => type)
 
-describe('the second look', () => {
+describeOnce('the second look', () => {
 	test('behavior: another endpoint has a log that the first left out: it is reported late, once', async () => {
 		const hidden = new Set<string>()
 		const hide: Dialect['twist'] = (method, _, result) =>
@@ -125,7 +125,7 @@ describe('the second look', () => {
 	})
 })
 
-describe('a backfill of token transfers', () => {
+describeOnce('a backfill of token transfers', () => {
 	test('behavior: a watch with an earlier `from_block` gets past alerts late and in order, new ones not', async () => {
 		const own = await stage()
 		const first = (await own.node.head()) + 1n
@@ -164,7 +164,7 @@ describe('a block that cannot be read', () => {
 		}
 	}
 
-	test('default: frames are missing: a gap, and its tokens are reported late when it was read', async () => {
+	testOnce('default: frames are missing: a gap, and its tokens are reported late when it was read', async () => {
 		const failing = failingBlocks()
 		const own = await stage([{ twist: failing.twist }])
 		const bench = await own.bench({ ...patience, gaps: true })
@@ -224,7 +224,7 @@ describe('a block that cannot be read', () => {
 	})
 })
 
-describe('a private network', () => {
+describeOnce('a private network', () => {
 	test('default: is reported every token, and no request names an address or a transaction', async () => {
 		const own = await stage()
 		const start = await own.node.head()

@@ -6,7 +6,7 @@ import type { KnownToken } from '../../src/model/token.js'
 import { headline } from '../../src/notify/text/sentence.js'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { sized, testInFull, testOnce } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
 import { callOf, erc20 } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
@@ -31,7 +31,7 @@ const usd = (address: Address, part: Partial<KnownToken> = {}): KnownToken => ({
 })
 
 describe('tokens', () => {
-	test("default: a known token in and out, by the operator's symbol", async () => {
+	testOnce("default: a known token in and out, by the operator's symbol", async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const [minter, alice, bob] = (await node.accounts()) as [Address, Address, Address]
@@ -180,7 +180,7 @@ describe('tokens', () => {
 		expect(withTokens - without).toBe(1)
 	})
 
-	test('behavior: an unknown token by its own word, cleaned, and only where all are asked for', async () => {
+	testOnce('behavior: an unknown token by its own word, cleaned, and only where all are asked for', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const [minter, alice, bob] = (await node.accounts()) as [Address, Address, Address]

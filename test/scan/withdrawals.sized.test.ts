@@ -1,11 +1,11 @@
 // Withdrawals stand in the headers of blocks: they are sent when the block is, with books and without.
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { testInFull } from '../support/longRun.js'
+import { testOnce as test, testInFull } from '../support/longRun.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'

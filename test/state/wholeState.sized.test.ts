@@ -7,7 +7,7 @@ import type { Troubles } from '../../src/model/trouble.js'
 import { lockState } from '../../src/state/file/disk/lock.js'
 import { openHistory, openStore, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
 import { emptied, startServer } from './postgres/server.js'
@@ -156,7 +156,7 @@ test('default: troubles that receivers were notified of are copied along', async
 	}
 })
 
-test('error: where there is no state, nothing is copied or made', async () => {
+testOnce('error: where there is no state, nothing is copied or made', async () => {
 	for (const from of [inFolder('none'), ...(server === null ? [] : [await emptyDatabase()])])
 		await expect(copyState(from, inFolder('two'))).rejects.toThrow(/no state to copy/)
 	expect(await readdir(folder)).toEqual([])

@@ -6,7 +6,7 @@
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
  * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
  */
-import { test } from 'vitest'
+import { describe, test } from 'vitest'
 
 const isLong = process.env.TRACEWATCH_LONG === '1'
 
@@ -37,13 +37,13 @@ export const testInFull: Pick<typeof test, 'each'> & ((name: string, run: () => 
 	? test
 	: Object.assign((): void => {}, { each: (() => (): void => {}) as unknown as typeof test.each })
 
-/**
- * A test that has no size: `npm test` tries it, and the long run does not repeat it. A file that has besides only tests
- * of the long run imports it as `test`.
- */
-export const testInShort: typeof test = isLong ? unheard() : test
+/** A test that has no size: `npm test` tries it, and the long run does not repeat it. */
+export const testOnce: typeof test = isLong ? unheard() : test
 
-function unheard(): typeof test {
+/** The same for several tests. */
+export const describeOnce: typeof describe = isLong ? unheard() : describe
+
+function unheard(): never {
 	const stub = (): void => {}
 	const table = () => stub
 	return Object.assign(stub, { each: table, for: table, runIf: () => unheard(), skipIf: () => unheard() }) as never

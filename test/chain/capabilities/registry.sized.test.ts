@@ -11,7 +11,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import { type Answers, type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { dialects, noTraces } from '../../support/dialectTable.js'
-import { sized } from '../../support/longRun.js'
+import { sized, testOnce } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { silent } from '../../support/silent.js'
@@ -95,7 +95,7 @@ test.each(dialects.filter((_, at) => sized(at % 6 === 0, true)))(
 	},
 )
 
-test('error: a node that reports nothing of the inside of transactions is not read', async () => {
+testOnce('error: a node that reports nothing of the inside of transactions is not read', async () => {
 	await open({ lacks: [...noTraces, 'debug_traceBlockByNumber'] }, 'auto', async ({ walk }) => {
 		const error = await errorOf(walk())
 		expect(error.kind).toBe('unsupported')

@@ -4,7 +4,7 @@ import { createRpc, type Rpc, type RpcOptions } from '../../../src/chain/rpc/rpc
 import { RpcError } from '../../../src/errors.js'
 import * as faults from '../../support/faults.js'
 import { type Fault, type FaultyNode, startFaultyNode } from '../../support/faultyNode.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { describeOnce, sized, testInFull, testOnce } from '../../support/longRun.js'
 
 const never = new AbortController().signal
 const closers: (() => Promise<void>)[] = []
@@ -32,7 +32,7 @@ const tooMany = faults.body({ id: null, error: { code: -32600, message: 'too man
 const sizes = () => node.asks.map(({ calls }) => calls.length)
 
 describe('batch', () => {
-	test('default', async () => {
+	testOnce('default', async () => {
 		expect(await open().batch(echoes(5), never)).toEqual([0, 1, 2, 3, 4])
 		expect(node.asks.map(({ batch, calls }) => [batch, calls.length])).toEqual([[true, 5]])
 	})
@@ -51,22 +51,22 @@ describe('batch', () => {
 		expect(sizes().filter((size) => size > most).length).toBeLessThanOrEqual(12)
 	})
 
-	test('behavior: nothing to ask asks nothing', async () => {
+	testOnce('behavior: nothing to ask asks nothing', async () => {
 		expect(await open().batch([], never)).toEqual([])
 		expect(node.asks).toEqual([])
 	})
 
-	test('behavior: a single call is sent without a batch', async () => {
+	testOnce('behavior: a single call is sent without a batch', async () => {
 		expect(await open().batch(echoes(1), never)).toEqual([0])
 		expect(node.asks.map(({ batch }) => batch)).toEqual([false])
 	})
 
-	test('behavior: answers may come in any order', async () => {
+	testOnce('behavior: answers may come in any order', async () => {
 		node.fail((ask, response, good) => faults.body((good as unknown[]).toReversed())(ask, response, good))
 		expect(await open().batch(echoes(5), never)).toEqual([0, 1, 2, 3, 4])
 	})
 
-	test('behavior: a call that fails alone is an error in its place', async () => {
+	testOnce('behavior: a call that fails alone is an error in its place', async () => {
 		const calls = [...echoes(1), { method: 'test_unknown', params: [] }, ...echoes(1)]
 		const [first, second, third] = await open().batch(calls, never)
 		expect([first, third]).toEqual([0, 0])
@@ -74,12 +74,12 @@ describe('batch', () => {
 		expect((second as RpcError).facts).toMatchObject({ kind: 'unsupported', method: 'test_unknown', code: -32601 })
 	})
 
-	test('behavior: many calls are cut into requests of the largest size', async () => {
+	testOnce('behavior: many calls are cut into requests of the largest size', async () => {
 		expect(await open({ maxBatch: 4 }).batch(echoes(10), never)).toEqual(numbers(10))
 		expect(sizes().toSorted()).toEqual([2, 4, 4])
 	})
 
-	test.each([
+	testOnce.each([
 		['dRPC', 31, 'Batch of more than 3 requests are not allowed on free tier', 3, [7, 1, 3, 3]],
 		['Erigon', -32000, 'batch limit 3 exceeded (can increase by --rpc.batch.limit)', 3, [7, 1, 3, 3]],
 		['no number', -32005, 'Number of requests exceeds max batch size', 3, [7, 1, 1, 1, 1, 1, 1, 1]],
@@ -101,7 +101,7 @@ describe('batch', () => {
 		expect(sizes().at(-1), 'for a while').toBe(7)
 	})
 
-	test('behavior: a refusal that stands in every answer is one', async () => {
+	testOnce('behavior: a refusal that stands in every answer is one', async () => {
 		node.fail((ask, response, good) => {
 			if (!ask.batch) faults.body(good)(ask, response, good)
 			else faults.rpcError(31, 'Batch of more than 1 requests are not allowed')(ask, response, good)
@@ -109,12 +109,12 @@ describe('batch', () => {
 		expect(await open().batch(echoes(3), never)).toEqual([0, 1, 2])
 	})
 
-	test('behavior: an object for a list means that batches are not taken', async () => {
+	testOnce('behavior: an object for a list means that batches are not taken', async () => {
 		node.fail((ask, response, good) => faults.body(ask.batch ? {} : good)(ask, response, good))
 		expect(await open().batch(echoes(3), never)).toEqual([0, 1, 2])
 	})
 
-	test('behavior: a refusal with an error status is one', async () => {
+	testOnce('behavior: a refusal with an error status is one', async () => {
 		node.fail((ask, response, good) => {
 			if (!ask.batch) faults.body(good)(ask, response, good)
 			else faults.status(400, 'batching is not supported')(ask, response, good)
@@ -122,7 +122,7 @@ describe('batch', () => {
 		expect(await open().batch(echoes(3), never)).toEqual([0, 1, 2])
 	})
 
-	test('behavior: a batch with too large an answer is sent in halves, and the size is not remembered', async () => {
+	testOnce('behavior: a batch with too large an answer is sent in halves, and the size is not remembered', async () => {
 		node.results.set('test_large', () => 'x'.repeat(40_000))
 		const rpc = open({ maxBodyBytes: 100_000 })
 		const calls = numbers(4).map(() => ({ method: 'test_large', params: [] }))
@@ -132,7 +132,7 @@ describe('batch', () => {
 		expect(sizes().at(-1)).toBe(4)
 	})
 
-	test('behavior: a single answer that is too large fails alone', async () => {
+	testOnce('behavior: a single answer that is too large fails alone', async () => {
 		node.results.set('test_large', () => 'x'.repeat(200_000))
 		const rpc = open({ maxBodyBytes: 100_000 })
 		const answers = await rpc.batch([...echoes(2), { method: 'test_large', params: [] }], never)
@@ -145,7 +145,7 @@ describe('batch', () => {
 		expect(small, 'the rest is asked all the same').toBe(0)
 	})
 
-	test.each([
+	testOnce.each([
 		['404 of a method', -32601, 'the method test_no does not exist/is not available', 404, 'unsupported'],
 		['400 of a block', -32000, 'header not found', 400, 'no-data'],
 		['400 of words', -32602, 'invalid argument 0', 400, 'bad-params'],
@@ -163,7 +163,7 @@ describe('batch', () => {
 		}
 	})
 
-	test('behavior: a batch that is refused as a whole for one call of it', async () => {
+	testOnce('behavior: a batch that is refused as a whole for one call of it', async () => {
 		node.fail((ask, response, good) => {
 			const refused = ask.calls.some(({ method }) => method === 'test_no')
 			const fault = refused
@@ -176,7 +176,7 @@ describe('batch', () => {
 		expect(answers[3]).toMatchObject({ facts: { kind: 'bad-params' } })
 	})
 
-	test('error: a call left without an answer fails alone', async () => {
+	testOnce('error: a call left without an answer fails alone', async () => {
 		node.fail((ask, response, good) => faults.body((good as unknown[]).slice(1))(ask, response, good))
 		const [first, second] = await open().batch(echoes(2), never)
 		expect((first as RpcError).facts).toMatchObject({ kind: 'malformed', method: 'test_echo' })
@@ -184,7 +184,7 @@ describe('batch', () => {
 		expect(second).toBe(1)
 	})
 
-	test('error: a batch with an id answered twice is not believed', async () => {
+	testOnce('error: a batch with an id answered twice is not believed', async () => {
 		node.fail((ask, response, good) => {
 			const [first] = good as unknown[]
 			faults.body([first, first, ...(good as unknown[]).slice(1)])(ask, response, good)
@@ -194,14 +194,14 @@ describe('batch', () => {
 		expect(second).toBe(1)
 	})
 
-	test('error: an id that was not asked makes all of it unbelievable', async () => {
+	testOnce('error: an id that was not asked makes all of it unbelievable', async () => {
 		node.fail((ask, response, good) => {
 			faults.body([...(good as unknown[]), { jsonrpc: '2.0', id: 99, result: 1 }])(ask, response, good)
 		})
 		await expect(open().batch(echoes(2), never)).rejects.toMatchObject({ kind: 'malformed' })
 	})
 
-	test.each([
+	testOnce.each([
 		['a web page', faults.html, 'malformed'],
 		['429', faults.status(429), 'rate'],
 		['a single error about the rate', faults.body({ id: null, error: { code: -32005, message: 'slower' } }), 'rate'],
@@ -214,28 +214,31 @@ describe('batch', () => {
 		expect(node.asks).toHaveLength(1)
 	})
 
-	test('error: after a failure of a whole request the rest is not asked, and what was answered is kept', async () => {
-		const rpc = open({ maxBatch: 2, connections: 1 })
-		node.fail((ask, response, good) => {
-			const late = node.asks.length > 1
-			const fault = late ? faults.status(429, '', { 'retry-after': '9' }) : faults.body(good)
-			fault(ask, response, good)
-		})
-		const answers = await rpc.batch(echoes(8), never)
-		expect(answers.slice(0, 2)).toEqual([0, 1])
-		for (const answer of answers.slice(2))
-			expect(answer).toMatchObject({ facts: { kind: 'rate', retryAfterMs: 9_000 } })
-		expect(node.asks).toHaveLength(2)
-	})
+	testOnce(
+		'error: after a failure of a whole request the rest is not asked, and what was answered is kept',
+		async () => {
+			const rpc = open({ maxBatch: 2, connections: 1 })
+			node.fail((ask, response, good) => {
+				const late = node.asks.length > 1
+				const fault = late ? faults.status(429, '', { 'retry-after': '9' }) : faults.body(good)
+				fault(ask, response, good)
+			})
+			const answers = await rpc.batch(echoes(8), never)
+			expect(answers.slice(0, 2)).toEqual([0, 1])
+			for (const answer of answers.slice(2))
+				expect(answer).toMatchObject({ facts: { kind: 'rate', retryAfterMs: 9_000 } })
+			expect(node.asks).toHaveLength(2)
+		},
+	)
 
-	test('error: single calls stop at a refused key', async () => {
+	testOnce('error: single calls stop at a refused key', async () => {
 		const rpc = open({ maxBatch: 1, connections: 1 })
 		node.fail(faults.rpcError(-32000, 'unauthorized'))
 		await expect(rpc.batch(echoes(5), never)).rejects.toMatchObject({ kind: 'auth' })
 		expect(node.asks).toHaveLength(1)
 	})
 
-	test('error: an abort ends all of it with the reason of the signal', async () => {
+	testOnce('error: an abort ends all of it with the reason of the signal', async () => {
 		node.fail(faults.hang)
 		const reason = new Error('stop')
 		const controller = new AbortController()
@@ -319,7 +322,7 @@ describe('a gateway that fails each batch above some size, and answers single ca
 	)
 })
 
-describe('an endpoint that is down', () => {
+describeOnce('an endpoint that is down', () => {
 	test.each([
 		['502', faults.status(502)],
 		['a reset', faults.reset],
@@ -337,7 +340,7 @@ describe('an endpoint that is down', () => {
 	})
 })
 
-test('behavior: a call that fails its batch does not shrink later ones of a size answered lately', async () => {
+testOnce('behavior: a call that fails its batch does not shrink later ones of a size answered lately', async () => {
 	const rpc = open({ retry: {}, wait: async () => {} })
 	expect(await rpc.batch(echoes(40), never)).toEqual(numbers(40))
 	node.fail((ask, response, good) => {

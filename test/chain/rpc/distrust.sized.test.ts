@@ -1,11 +1,11 @@
 // What a node says is believed where it fits together; where it does not, nothing is told and nothing is lost.
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import type { Span } from '../../../src/model/chain.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import type { Dialect } from '../../support/dialectGateway.js'
-import { testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
 import { errorOf } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { dueIn, eventsIn, linesOf } from '../reading.js'
@@ -39,7 +39,7 @@ function rowsOf(method: string, change: (rows: Row[]) => unknown): Twist {
 	return (asked, _params, result) => (asked === method ? change(result as Row[]) : undefined)
 }
 
-describe('trace_filter', () => {
+describeOnce('trace_filter', () => {
 	test.each<readonly [string, Twist, string, RegExp]>([
 		[
 			'a row of a block that was not asked for',

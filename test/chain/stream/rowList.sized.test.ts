@@ -11,7 +11,7 @@ import { listed, readAll } from '../../../src/chain/traces/readRows.js'
 import type { Header } from '../../../src/chain/wire/wire.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { sized, testInFull, testOnce } from '../../support/longRun.js'
 import { type Json, readJson, records, rowLists } from '../recorded.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_block' }
@@ -127,7 +127,7 @@ describe('packed rows', () => {
 		}
 		expect(count).toBeGreaterThan(5_000)
 	})
-	test('behavior: rows that differ only in place and sides are kept once', () => {
+	testOnce('behavior: rows that differ only in place and sides are kept once', () => {
 		const rowAt = (at: number, from: Address, to: Address) => ({
 			type: 'call',
 			action: { callType: 'call', from, to, value: '0x0', gas: `0x${at.toString(16)}`, input: '0x' },
@@ -165,14 +165,14 @@ describe('packed rows', () => {
 		expect(hits[0]?.frames).toHaveLength(30_000)
 	})
 
-	test('error: rows whose places are in no form that is packed count for what they take', () => {
+	testOnce('error: rows whose places are in no form that is packed count for what they take', () => {
 		const rows = Array.from({ length: 2_000 }, () => ({ type: 'call', action: {}, traceAddress: ['0x1'] }))
 		const bytes = Buffer.from(JSON.stringify({ result: rows }))
 		const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
 		expect(() => stream.write(bytes)).toThrow('MiB of memory')
 	})
 
-	test('error: failures that all differ, as only a hostile node reports them, count for what they take', () => {
+	testOnce('error: failures that all differ, as only a hostile node reports them, count for what they take', () => {
 		const rows = (error: (at: number) => string) =>
 			Array.from({ length: 2_000 }, (_, at) => {
 				return { type: 'call', action: {}, error: error(at), traceAddress: [at], subtraces: 0 }
@@ -185,7 +185,7 @@ describe('packed rows', () => {
 		expect(() => read(rows((at) => `opcode ${at % 256}`))).not.toThrow()
 	})
 
-	test('error: long texts where parties should stand count for what they take', () => {
+	testOnce('error: long texts where parties should stand count for what they take', () => {
 		const rows = Array.from({ length: 400 }, (_, at) => {
 			return { type: 'call', action: { from: `${at}`.padEnd(5_000, 'x') }, traceAddress: [at], subtraces: 0 }
 		})
@@ -193,7 +193,7 @@ describe('packed rows', () => {
 		expect(() => stream.write(Buffer.from(JSON.stringify({ result: rows })))).toThrow('MiB of memory')
 	})
 
-	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
+	testOnce('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
 		const rows = [one, two, `${one},"action":${two}`, `${two},"action":7`, `7,"action":${one}`, one].map(rowOf)

@@ -1,5 +1,5 @@
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { matters } from '../../../src/chain/traces/assemble.js'
 import { readCalls } from '../../../src/chain/traces/callTracer.js'
 import { readPlaced } from '../../../src/chain/traces/parityRows.js'
@@ -9,7 +9,7 @@ import { framesOf, MOST_DEPTH } from '../../../src/chain/traces/tree.js'
 import { effective } from '../../../src/core/events/effective.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { address, frame, tx } from '../../core/build.js'
-import { testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_x' }
 const [someone, other] = [address(0xa1a1), address(0xb2b2)]
@@ -42,7 +42,7 @@ function treeOf(paths: readonly (readonly number[])[], subtraces: readonly (numb
 	return treeOfRows(framed(rows), 'it', reading)
 }
 
-describe('a tree out of rows', () => {
+describeOnce('a tree out of rows', () => {
 	test('default: in any order', async () => {
 		const { frames, parents } = await treeOf([[1], [0, 0], [], [0]], [0, 0, 2, 1])
 		expect((frames as unknown as Frame[]).map(({ traceAddress }) => traceAddress)).toEqual([[], [0], [0, 0], [1]])
@@ -71,7 +71,7 @@ describe('a tree out of rows', () => {
 	})
 })
 
-describe('the frames of a tree', () => {
+describeOnce('the frames of a tree', () => {
 	const shape = fc.letrec<{ node: { value: bigint; failed: boolean; to: number; below: readonly unknown[] } }>(
 		(tie) => ({
 			node: fc.record({

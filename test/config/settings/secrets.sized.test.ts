@@ -7,7 +7,7 @@ import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized } from '../../support/longRun.js'
+import { sized, testOnce } from '../../support/longRun.js'
 import { soaked } from '../../support/soak.js'
 
 let folder: string
@@ -62,7 +62,7 @@ heartbeat_url: https://beat.example.org/ping/CANARY-beat-8fK2xQ9vZ3
 `
 
 describe('secrets', () => {
-	test('every secret of the settings is known to the scrubber, hosts and names are not', async () => {
+	testOnce('every secret of the settings is known to the scrubber, hosts and names are not', async () => {
 		const { secrets } = await load(literal, {})
 		expect(secrets).toEqual(
 			expect.arrayContaining([
@@ -92,7 +92,7 @@ describe('secrets', () => {
 		expect(lengths).toEqual(lengths.toSorted((a, b) => b - a))
 	})
 
-	test('a value from a variable is a secret, except where the settings say it openly', async () => {
+	testOnce('a value from a variable is a secret, except where the settings say it openly', async () => {
 		const env = { HOST: 'rpc.example.net', KEY: 'abcdefghijkl', NAME: 'ethereum', MAIL: 'smtp://mail.example.net' }
 		const text = literal
 			.replace(/rpc: .*/, 'rpc: ["https://${HOST}/${KEY}/evm"]')
@@ -104,7 +104,7 @@ describe('secrets', () => {
 		expect(secrets).not.toContain('ethereum')
 	})
 
-	test('the words of `check` name hosts and no secrets', async () => {
+	testOnce('the words of `check` name hosts and no secrets', async () => {
 		const words = await wordsOf(literal, {})
 		expect(words).toContain('asks rpc.example.org')
 		expect(words).toContain('through mail.example.org:465')

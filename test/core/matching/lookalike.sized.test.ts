@@ -3,7 +3,7 @@ import { type Anchors, imitations, type Payees, withPayee } from '../../../src/c
 import type { Address } from '../../../src/model/glossary.js'
 import type { Payee } from '../../../src/model/state.js'
 import { createChance } from '../../support/chance.js'
-import { sized } from '../../support/longRun.js'
+import { describeOnce, sized, testOnce } from '../../support/longRun.js'
 import { address } from '../build.js'
 
 const paid: Address = `0x1234567${'0'.repeat(26)}abcdef9`
@@ -33,14 +33,14 @@ describe('addresses that are marked as look-alikes of a payee, and addresses tha
 		expect(found === undefined ? null : { prefix: found.prefix, suffix: found.suffix }).toEqual(expected)
 	})
 
-	test('behavior: another watch, by the stronger rule alone', () => {
+	testOnce('behavior: another watch, by the stronger rule alone', () => {
 		const watched = { payees: [], watched: [paid] }
 		expect(imitations(like(4, 5), '0', watched)).toEqual([{ of: paid, isPaid: false, prefix: 4, suffix: 5 }])
 		expect(imitations(like(3, 4), '0', watched)).toEqual([])
 		expect(imitations(paid, '0', { payees: [{ address: like(5, 5), amount: '1' }], watched: [paid] })).toEqual([])
 	})
 
-	test('behavior: the nearest comes first', () => {
+	testOnce('behavior: the nearest comes first', () => {
 		const near = like(5, 9)
 		const found = imitations(like(5, 6), '1', { payees: [{ address: paid, amount: '1' }], watched: [near] })
 		expect(found.map(({ of }) => of)).toEqual([near, paid])
@@ -77,7 +77,7 @@ test('behavior: random addresses are marked less than once in a million, with 1,
 	expect(marked).toBeLessThan(expected * 1.5)
 })
 
-describe('payees that are remembered', () => {
+describeOnce('payees that are remembered', () => {
 	const payee = (n: number, amount = '1'): Payee => ({ address: address(n), amount })
 
 	test('default: the latest last, each once, with the last amount', () => {
@@ -107,7 +107,7 @@ describe('payees that are remembered', () => {
 	})
 })
 
-describe('payees by the sender that started the payment', () => {
+describeOnce('payees by the sender that started the payment', () => {
 	const startedBy = (who: Payee['startedBy'], n: number, amount = '1'): Payee => ({
 		address: address(n),
 		amount,

@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect } from 'vitest'
 import { allKinds } from '../../../src/kinds/all.js'
 import type { Message } from '../../../src/model/alert.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
@@ -6,7 +6,7 @@ import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { troubleBook } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
-import { testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
 import { startMailServer } from '../../support/mailServer.js'
 import {
 	alertData,
@@ -204,7 +204,7 @@ describe('a storm', () => {
 	})
 })
 
-describe('a receiver that asks for time', () => {
+describeOnce('a receiver that asks for time', () => {
 	test('behavior: gets nothing that becomes due before that time, from any rank', async () => {
 		const hook = keeping(lab, ({ message }) =>
 			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
@@ -229,7 +229,7 @@ describe('a receiver that asks for time', () => {
 	})
 })
 
-describe('a digest that is refused', () => {
+describeOnce('a digest that is refused', () => {
 	test('behavior: is taken apart, so that one alert takes no other with it, and the order stays', async () => {
 		const poison = idOf(8)
 		const hook = keeping(lab, ({ message }) =>

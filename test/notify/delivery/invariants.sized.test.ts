@@ -6,7 +6,7 @@ import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { type HookAnswer, resetConnection, startHookServer } from '../../support/hookServer.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { sized, testInFull, testOnce } from '../../support/longRun.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { alertDeliveryOf, idOf, keptLog, never, removalOf, startMs } from '../samples.js'
 import { ids, useLab } from './lab.js'
@@ -58,15 +58,18 @@ const numbered = (...all: readonly number[]) => all.map((number) => alertDeliver
 const dead = async () => (await lab.store.deliveries('dead')).map(({ id }) => id)
 
 describe('a queue', () => {
-	test('default: a receiver that fails four times: everything arrives in order of rank, then of posting', async () => {
-		let failures = 0
-		const { accepted, pass } = await site(() => (failures++ < 4 ? 503 : null))
-		await post(...numbered(1, 2, 3), alertDeliveryOf(9, {}, { direction: 'out' }), ...numbered(4))
-		await pass(startMs + 20 * minute, 20 * second)
-		expect(accepted).toEqual(ids(9, 1, 2, 3, 4))
-	})
+	testOnce(
+		'default: a receiver that fails four times: everything arrives in order of rank, then of posting',
+		async () => {
+			let failures = 0
+			const { accepted, pass } = await site(() => (failures++ < 4 ? 503 : null))
+			await post(...numbered(1, 2, 3), alertDeliveryOf(9, {}, { direction: 'out' }), ...numbered(4))
+			await pass(startMs + 20 * minute, 20 * second)
+			expect(accepted).toEqual(ids(9, 1, 2, 3, 4))
+		},
+	)
 
-	test.each([
+	testOnce.each([
 		['fails', 500],
 		['is refused', 400],
 	])(

@@ -11,7 +11,7 @@ import { openStore } from '../../../src/state/open.js'
 import { troubleBook } from '../../../src/state/troubles.js'
 import { emptied, startServer } from '../../state/postgres/server.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { sized, testInFull, testOnce } from '../../support/longRun.js'
 import { silent } from '../../support/silent.js'
 import { deliveryOf, never, startMs } from '../samples.js'
 import { scripted } from './lab.js'
@@ -91,7 +91,7 @@ const places: readonly (readonly [string, () => Promise<StatePlace>])[] = [
 
 for (const [name, placeOf] of places) {
 	describe.skipIf(name === 'PostgreSQL' && server === null)(`an outage, with the state in ${name}`, () => {
-		test('default: a receiver down for five minutes is reported once, until it is back', async () => {
+		testOnce('default: a receiver down for five minutes is reported once, until it is back', async () => {
 			const { at, told, said, post, round } = await site(await placeOf())
 			await post(...[1, 2, 3].map((number) => deliveryOf(number)))
 			for (const _ of [1, 2, 3, 4]) await round(minute)
@@ -113,7 +113,7 @@ for (const [name, placeOf] of places) {
 			expect(said().slice(2)).toEqual(['system.undelivered failing'])
 		})
 
-		test('behavior: an outage of less than five minutes is reported to no one', async () => {
+		testOnce('behavior: an outage of less than five minutes is reported to no one', async () => {
 			const { at, said, post, round } = await site(await placeOf())
 			await post(deliveryOf(1))
 			for (const _ of [1, 2]) await round(2 * minute)
@@ -122,7 +122,7 @@ for (const [name, placeOf] of places) {
 			expect(said()).toEqual([])
 		})
 
-		test('behavior: a failing mailbox among others is reported, until nothing waits for it', async () => {
+		testOnce('behavior: a failing mailbox among others is reported, until nothing waits for it', async () => {
 			const { at, told, said, post, drop, round } = await site(await placeOf(), ['a@example.org', 'b@example.org'])
 			at.answer = ({ recipient }) => (recipient === 'a@example.org' ? refused : fine)
 			await post(deliveryOf(1, { recipient: 'a@example.org' }))

@@ -4,7 +4,7 @@ import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
 import { troubleBook } from '../../../src/state/troubles.js'
-import { testInShort as test, testInFull } from '../../support/longRun.js'
+import { testOnce as test, testInFull } from '../../support/longRun.js'
 import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 

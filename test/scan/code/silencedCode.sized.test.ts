@@ -8,7 +8,7 @@ import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { assemble } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { describeOnce, sized, testInFull, testOnce } from '../../support/longRun.js'
 import { type Action, create2Address, encodeActions, puppetCode, puppetInit } from '../../support/puppet.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
 import { soaked } from '../../support/soak.js'
@@ -117,7 +117,7 @@ describe('behavior: foreign code that then runs addresses without code', () => {
 	)
 })
 
-describe('behavior: a run of code that cannot be judged is reported', () => {
+describeOnce('behavior: a run of code that cannot be judged is reported', () => {
 	test.each([
 		['the codes', 'eth_getCode', `b1 each null`],
 		['the tree of the transaction', 'trace_transaction', `b1 each ${known}`],
@@ -133,7 +133,7 @@ describe('behavior: a run of code that cannot be judged is reported', () => {
 	})
 })
 
-describe('behavior: alerts of one watch do not wait for another, or for each other', () => {
+describeOnce('behavior: alerts of one watch do not wait for another, or for each other', () => {
 	test('transactions of one watch that cannot be read: the alert of another one comes with the same poll', async () => {
 		const hidden = new Set<unknown>()
 		const dialect: Dialect = {
@@ -190,7 +190,7 @@ function inSequence(trips: readonly { readonly from: number; readonly to: number
 }
 
 describe('behavior: code that is gone after its block is reported', () => {
-	test('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
+	testOnce('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
 		const { node, told, sender } = await open({}, {}, ['--order', 'fifo'])
 		const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 		const sponsor = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
@@ -230,16 +230,19 @@ describe('behavior: code that is gone after its block is reported', () => {
 	})
 })
 
-test('default: code that a proxy forwards to for one transaction is reported where its place is known', async () => {
-	const { act, told } = await open({ [helper]: ruledCode, [other]: ruledCode })
-	const setsAndSetsBack = () =>
-		act(
-			{ do: 'call', to: proxy, data: writing([implementationSlot, other]) },
-			{ do: 'call', to: proxy, data: writing([implementationSlot, helper]) },
-		)
-	for (let times = 0; times < 2; times++) await setsAndSetsBack()
-	expect((await told()).map(brief)).toEqual([`b2 once ${keccak256(ruledCode)}`])
-})
+testOnce(
+	'default: code that a proxy forwards to for one transaction is reported where its place is known',
+	async () => {
+		const { act, told } = await open({ [helper]: ruledCode, [other]: ruledCode })
+		const setsAndSetsBack = () =>
+			act(
+				{ do: 'call', to: proxy, data: writing([implementationSlot, other]) },
+				{ do: 'call', to: proxy, data: writing([implementationSlot, helper]) },
+			)
+		for (let times = 0; times < 2; times++) await setsAndSetsBack()
+		expect((await told()).map(brief)).toEqual([`b2 once ${keccak256(ruledCode)}`])
+	},
+)
 
 testInFull('a transaction in two blocks of the chain: code that ran in the second block is reported', async () => {
 	const renamed = new Map<string, string>()
@@ -274,7 +277,7 @@ describe('behavior: a stranger makes few alerts for nothing', () => {
 		expect((await told()).map(brief)).toEqual([`b1 once ${known}`, `b1 each ${known}`, `b1 each ${known}`])
 	})
 
-	test('a public router: 20 alerts of a code, then one a day; other code at its address counts anew', async () => {
+	testOnce('a public router: 20 alerts of a code, then one a day; other code at its address counts anew', async () => {
 		const { node, send, told } = await open({})
 		for (let times = 0; times < 22; times++) await send(wallet, runs(helper))
 		expect(await told()).toHaveLength(20)

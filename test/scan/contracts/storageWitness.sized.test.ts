@@ -1,13 +1,13 @@
 // What rules a contract changes without an event: storage shows it, once, in its block, with both values.
 import { keccak256 } from 'ox/Hash'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testInFull } from '../../support/longRun.js'
+import { testOnce as test, testInFull } from '../../support/longRun.js'
 import { linked, mapped, ruledCode, safeStorage, slotOf, word, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 

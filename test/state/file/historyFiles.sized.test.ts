@@ -23,7 +23,7 @@ import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { MOST_WAITING_ROWS, openHistoryFiles } from '../../../src/state/file/historyFiles.js'
 import { peek } from '../../../src/state/open.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testInShort as test, testInFull } from '../../support/longRun.js'
+import { testOnce as test, testInFull } from '../../support/longRun.js'
 import { deliveryOf } from '../samples.js'
 import { mountMemory } from './mounts.js'
 

@@ -5,7 +5,7 @@ import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promi
 import { join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
@@ -14,7 +14,7 @@ import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { readFolder } from '../../../src/state/file/readFolder.js'
 import { peek } from '../../../src/state/open.js'
 import { FORMAT } from '../../../src/state/stateFormat.js'
-import { testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
 import { silent } from '../../support/silent.js'
 import {
@@ -376,7 +376,7 @@ test('behavior: where no snapshot can be written the journal continues', async (
 	expect(await seenIn(folder)).toEqual(before)
 })
 
-describe('damage', () => {
+describeOnce('damage', () => {
 	const networkRecord = [
 		{ network: 'x', facts: { chainId: 1, checkpoint: { number: '1n', hash: 'z' }, backfills: [] } },
 	]
