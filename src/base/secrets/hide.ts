@@ -29,9 +29,9 @@ export function hiderOf(secrets: Iterable<string>): (text: string) => string {
 		const whole = slices(secret).flatMap(formsOf)
 		const isCut = secret.length > LEAST_BEGINNING && !/[\s/]/.test(secret)
 		const cut = isCut ? formsOf(secret).filter((form) => form.length > LEAST_BEGINNING) : []
-		return [...whole.map((form) => form.join('')), ...cut.map(beginning)]
+		return [...whole, ...cut.map(beginning)]
 	})
-	const pattern = ways.length === 0 ? null : new RegExp(`(?=(${ways.join('|')}))`, 'g')
+	const pattern = ways.length === 0 ? null : new RegExp(`(?=(${alternatives(ways)}))`, 'g')
 	return (text) => short.reduce((said, secret) => said.replaceAll(secret, '[secret]'), hide(text, pattern))
 }
 
@@ -64,8 +64,32 @@ function slices(secret: string): string[] {
 }
 
 /** The beginning of these characters and the rest of a word, where another program cut the text. */
-function beginning(characters: readonly string[]): string {
-	return `${characters.slice(0, LEAST_BEGINNING).join('')}[A-Za-z0-9_%+/=-]*`
+function beginning(characters: readonly string[]): string[] {
+	return [...characters.slice(0, LEAST_BEGINNING), '[A-Za-z0-9_%+/=-]*']
+}
+
+/**
+ * One pattern for all ways; each is a list of patterns of its characters. Those with the same first letter or digit
+ * stand together, so that hundreds of secrets are not tried one after the other at each character of a text. Of those
+ * that may fit at the same place the order stays.
+ */
+function alternatives(ways: readonly (readonly string[])[], depth = 4): string {
+	const groups = new Map<string, (readonly string[])[]>()
+	for (const way of ways) {
+		const [first = ''] = way
+		const key = depth > 0 && /^[A-Za-z0-9]$/.test(first) ? first : ''
+		const group = groups.get(key)
+		if (group === undefined) groups.set(key, [way])
+		else group.push(way)
+	}
+	const patterns = Array.from(groups, ([first, group]) => {
+		if (first === '') return group.map((way) => way.join('')).join('|')
+		return `${first}(?:${alternatives(
+			group.map((way) => way.slice(1)),
+			depth - 1,
+		)})`
+	})
+	return patterns.join('|')
 }
 
 /** A pattern for one character of a secret as URLs, JSON and HTML write it. */
