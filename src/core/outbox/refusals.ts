@@ -35,8 +35,8 @@ export function refusalsInWords(
 		const sent = fallback === null ? '' : `; they also go to its fallback ${fallback}`
 		const refuses =
 			`${name} refuses ${parked > 0 ? 'all messages' : 'messages'} (${waiting} wait)${sent}${words}. ` +
-			'To do: correct that at the receiver or in its settings; what waits is tried again within 15 minutes, ' +
-			'or at once after a restart'
+			'To do: correct that at the receiver or in its settings; what waits is tried again within 15 minutes ' +
+			'(later only where the receiver asked for that), or at once after a restart'
 		const gone =
 			`${name}: ${dead} ${dead === 1 ? 'message was' : 'messages were'} given up${waiting > 0 ? '' : words}. ` +
 			'To do: `tracewatch deliveries` lists them; `tracewatch deliveries retry` sends them again, `drop` discards them'

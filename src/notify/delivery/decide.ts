@@ -130,7 +130,7 @@ function failed(before: Queue, parcel: Parcel, outcome: Failed, facts: Facts): D
 		...before,
 		failures: before.failures + 1,
 		// The message tried after a pause: the receiver does not accept yet.
-		pause: before.pause && prolonged(before.pause, nowMs),
+		pause: before.pause && prolonged(before.pause, nowMs, afterMs),
 		// A message that fails alone says nothing about the others.
 		...(afterMs !== undefined && !isAlone(sent) && { askedUntilMs: askedUntilMs(afterMs, nowMs) }),
 	}
@@ -220,8 +220,10 @@ function mostInRow({ acceptedAtMs }: Queue, nowMs: number): number {
 	return Math.abs(nowMs - (acceptedAtMs ?? 0)) < LONGEST_PAUSE_MS ? MOST_WHILE_IT_WORKS : MOST_IN_ROW
 }
 
-/** One more pause, longer than the one before. */
-const prolonged = (pause: Pause, nowMs: number): Pause => ({ ...pause, untilMs: nowMs + restMs(pause.sinceMs, nowMs) })
+/** One more pause, longer than the one before, and at least as long as the receiver asked for. */
+function prolonged(pause: Pause, nowMs: number, afterMs = 0): Pause {
+	return { ...pause, untilMs: nowMs + Math.max(restMs(pause.sinceMs, nowMs), afterMs) }
+}
 
 /** Whether the other delivery waits for the end of the same pause. */
 function isUnder({ isOfAll }: Pause, { receiver, recipient }: Delivery, other: Delivery): boolean {

@@ -69,6 +69,18 @@ describe('a receiver that refuses everything', () => {
 		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
 	})
 
+	test('behavior: a failure after a rest that asks for an hour: all that waits rests for that hour', async () => {
+		const tries: number[] = []
+		const hook = scripted('hook', () => {
+			tries.push((lab.nowMs - startMs) / minute)
+			return tries.length === 4 ? { ...retry, afterMs: 60 * minute } : refusal
+		})
+		await post(...numbersTo(20))
+		await drain(hook)
+		await drainFor(75, { hook, from: 100 })
+		expect(tries).toEqual([0, 0, 0, 1, 61])
+	})
+
 	testInFull.each([1, 3, 100])(
 		'behavior: a quota of an hour over %d alerts: nothing is dead, all goes out with the next probe',
 		async (count) => {
