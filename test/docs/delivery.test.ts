@@ -11,7 +11,14 @@ import { LONGEST_REST_MS } from '../../src/core/outbox/refusals.js'
 import { allKinds, allRecords } from '../../src/kinds/all.js'
 import { MOST_ALERTS, MOST_BYTES } from '../../src/notify/delivery/batch.js'
 import { GIVE_UP_AFTER_MS, RETRY_CEILINGS_MS } from '../../src/notify/delivery/decide.js'
-import { httpPolicy, judgeSmtp, judgeStatus, type SmtpPhase, smtpPolicy } from '../../src/notify/delivery/policy.js'
+import {
+	httpPolicy,
+	judgeSmtp,
+	judgeStatus,
+	LONGEST_WAIT_MS,
+	type SmtpPhase,
+	smtpPolicy,
+} from '../../src/notify/delivery/policy.js'
 import type { FormatName } from '../../src/notify/webhook/formats/byName.js'
 import { formats } from '../../src/notify/webhook/formats/byName.js'
 import type { Reply } from '../../src/notify/webhook/formats/format.js'
@@ -75,6 +82,7 @@ describe('the tables of docs/delivery.md', () => {
 		expect(prose).toContain(words)
 		expect(prose).toContain(`After ${GIVE_UP_AFTER_MS / 3_600_000} hours it is dead`)
 		expect(prose).toContain(`at most ${LONGEST_REST_MS / 60_000} minutes`)
+		expect(prose).toContain(`up to ${LONGEST_WAIT_MS / 3_600_000} hours`)
 	})
 
 	test('default: every format is there, and what it makes of answers by itself', () => {
@@ -141,7 +149,7 @@ describe('the tables of docs/delivery.md', () => {
 		const understood = tableOf(text, 'form', 'example').map(([, example = '']) => {
 			const [code = ''] = spansOf(example)
 			const header = /^Retry-After: (.+)$/.exec(code)?.[1] ?? null
-			return retryAfterMs(header, header === null ? code : '', nowMs)
+			return retryAfterMs(header, header === null ? code : '', nowMs, LONGEST_WAIT_MS)
 		})
 		expect(understood).toEqual([120_000, 251_000, 1_000, 30_000])
 	})

@@ -4,8 +4,6 @@
  */
 
 const leastMs = 1_000
-/** One wrong answer must not stop requests for more than an hour. */
-const mostMs = 3_600_000
 
 /**
  * `Sun, 06 Nov 1994 08:49:37 GMT`: the format that senders must use. Date.parse alone would also accept "2" or "May".
@@ -14,10 +12,10 @@ const httpDate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GM
 
 /**
  * Milliseconds from the header (whole seconds, or an HTTP date), else from `said`: parsed data, or a JSON body as text.
- * Null when neither names a time. Clamped to 1 s to 1 h: a date in the past must not cause a request at once, and a far
- * date must not stop requests for days.
+ * Null when neither names a time. At least 1 s, because a date in the past must not cause a request at once. `mostMs`:
+ * one wrong answer, or a far date, must not stop requests for longer.
  */
-export function retryAfterMs(header: string | null, said: unknown, nowMs: number): number | null {
+export function retryAfterMs(header: string | null, said: unknown, nowMs: number, mostMs: number): number | null {
 	const askedMs = headerMs(header, nowMs) ?? dataMs(typeof said === 'string' ? parsed(said) : said)
 	return askedMs === null ? null : Math.min(mostMs, Math.max(leastMs, Math.ceil(askedMs)))
 }

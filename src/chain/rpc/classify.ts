@@ -7,6 +7,9 @@ import { retryAfterMs as readRetryAfter } from '../../base/net/retryAfter.js'
 import type { RpcErrorKind } from '../../errors.js'
 import { blockLimitIn } from './blockLimit.js'
 
+/** Longest wait that an endpoint can ask for. */
+const LONGEST_WAIT_MS = 3_600_000
+
 export interface Refusal {
 	/** The node's words; empty when it had none. */
 	readonly text: string
@@ -38,7 +41,7 @@ export function classify(refusal: Refusal): Verdict {
 		kindOfPlainStatus(refusal.status, refusal.method)
 	const limit = kind === 'too-large' ? blockLimitIn(startOf(refusal.text)) : null
 	const waits = kind === 'rate' || kind === 'quota' || kind === 'server' || kind === 'timeout'
-	const retryAfterMs = waits ? readRetryAfter(refusal.retryAfter, refusal.data, refusal.nowMs) : null
+	const retryAfterMs = waits ? readRetryAfter(refusal.retryAfter, refusal.data, refusal.nowMs, LONGEST_WAIT_MS) : null
 	return { kind, ...(limit !== null && { limit }), ...(retryAfterMs !== null && { retryAfterMs }) }
 }
 

@@ -10,6 +10,7 @@ import { blockerOf, isAlone, isHeld } from '../../core/outbox/waiting.js'
 import type { Message } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
+import { LONGEST_WAIT_MS } from './policy.js'
 import type { Queue } from './queueMemory.js'
 
 /** At most `max` alerts that a digest may hold are sent alone within any `everyMs`. */
@@ -20,8 +21,6 @@ export interface DigestRate {
 
 export const MOST_ALERTS = 100
 export const MOST_BYTES = 500_000
-/** Longest wait that a receiver can ask for. */
-const LONGEST_WAIT_MS = 3_600_000
 
 interface Facts {
 	/** Null: each alert is sent alone. */
@@ -57,11 +56,6 @@ export function digestTimeOf(delivery: Delivery, { rate, queue, aside, nowMs }: 
 export function sentTimes({ message }: Delivery, rate: DigestRate | null, queue: Queue, nowMs: number) {
 	if (rate === null || !(message.type === 'alert.digest' || mayBeHeld(message))) return queue.sentAtMs
 	return [...recent(queue, rate, nowMs), nowMs]
-}
-
-/** The receiver asked for no message before `afterMs` has passed. */
-export function askedUntilMs(afterMs: number, nowMs: number): number {
-	return nowMs + Math.min(afterMs, LONGEST_WAIT_MS)
 }
 
 /**

@@ -7,7 +7,7 @@ import { isRefusedAlone, restMs } from '../../core/outbox/refusals.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { ALONE, blockerOf, isAlone, isAside, isHeld, isParked } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
-import { askedUntilMs, type DigestRate, digestTimeOf, sentTimes } from './batch.js'
+import { type DigestRate, digestTimeOf, sentTimes } from './batch.js'
 import { isOfAll, LONGEST_PAUSE_MS, type Pause, type Queue, type Refusal } from './queueMemory.js'
 
 /** What one message carries: a delivery itself, or the digest of several. */
@@ -132,7 +132,7 @@ function failed(before: Queue, parcel: Parcel, outcome: Failed, facts: Facts): D
 		// The message tried after a pause: the receiver does not accept yet.
 		pause: before.pause && prolonged(before.pause, nowMs, afterMs),
 		// A message that fails alone says nothing about the others.
-		...(afterMs !== undefined && !isAlone(sent) && { askedUntilMs: askedUntilMs(afterMs, nowMs) }),
+		...(afterMs !== undefined && !isAlone(sent) && { askedUntilMs: nowMs + afterMs }),
 	}
 	if (isOwn && isDigest(parcel)) return takenApart(queue, parcel, outcome, nowMs)
 	// All that is due with the end of a pause waits for the end of the next one: one message is tried after each.

@@ -8,6 +8,9 @@
  */
 import type { Outcome, ReasonCode } from '../../model/delivery.js'
 
+/** Longest wait that a receiver can ask for. */
+export const LONGEST_WAIT_MS = 24 * 3_600_000
+
 export type Verdict = Exclude<Outcome['result'], 'dead'>
 
 /** Meaning of an answer: `code` for code to compare, `meaning` for people. */

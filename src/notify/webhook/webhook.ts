@@ -12,7 +12,7 @@ import { withDeadline } from '../../base/waits/deadline.js'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
-import { judgeStatus, outcomeOf } from '../delivery/policy.js'
+import { judgeStatus, LONGEST_WAIT_MS, outcomeOf } from '../delivery/policy.js'
 import { hostOf, notReached, quote } from '../text/connectionFailure.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import type { FormatName } from './formats/byName.js'
@@ -104,7 +104,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`
-		return outcomeOf(judged, reason, retryAfterMs(retryAfter, body, clock()))
+		return outcomeOf(judged, reason, retryAfterMs(retryAfter, body, clock(), LONGEST_WAIT_MS))
 	}
 }
 

@@ -145,7 +145,7 @@ const cases: readonly Case[] = [
 		name: 'the receiver asks for a wait: kept for the next digests',
 		...{ outcome: { ...fails, afterMs: 5 * hourMs } as Outcome, next: 'stop' },
 		resolutions: [{ result: 'retry', nextAttemptAtMs: startMs + 5 * hourMs }],
-		after: { askedUntilMs: startMs + hourMs },
+		after: { askedUntilMs: startMs + 5 * hourMs },
 	},
 	{
 		name: 'a first refusal: that message waits, the queue goes on',
