@@ -97,7 +97,8 @@ export interface Store {
 	/**
 	 * Claims what can be tried now: from each queue that is not claimed, up to `perQueue` pending deliveries in sending
 	 * order (`urgency.ts`), up to the first that is not due and does not wait for a digest, then those beside the queue
-	 * that are due (`core/outbox/waiting.ts`). They stay claimed until resolved or released.
+	 * that are due, or among more than can be claimed some of these (`core/outbox/waiting.ts`). They stay claimed until
+	 * resolved or released.
 	 */
 	claim(options: { readonly nowMs: number; readonly perQueue: number }): Promise<readonly (readonly Delivery[])[]>
 	/** `post` is added in the same atomic write, as by `post()`. */

@@ -123,7 +123,12 @@ export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 		const inOrder = queue.filter((each) => each.attempts < 5 && (!isHeld(each) || each.nextAttemptAtMs <= nowMs))
 		const stop = inOrder.findIndex(({ nextAttemptAtMs }) => nextAttemptAtMs > nowMs)
 		const beside = queue.filter(({ attempts, nextAttemptAtMs }) => attempts >= 5 && nextAttemptAtMs <= nowMs)
-		const due = [...(stop < 0 ? inOrder : inOrder.slice(0, stop)), ...beside].slice(0, perQueue).map(({ id }) => id)
+		const first = stop < 0 ? inOrder : inOrder.slice(0, stop)
+		const all = [...first, ...beside]
+		// The first place of those beside it, where not all can be claimed; a test claims at most ten.
+		const [one] = all.length > perQueue && first.length > 0 ? beside.splice(0, 1) : []
+		if (one !== undefined) all.splice(0, all.length, ...first.slice(0, 1), one, ...first.slice(1), ...beside)
+		const due = all.slice(0, perQueue).map(({ id }) => id)
 		if (due.length > 0) queues.push(due)
 	}
 	at.taken.push(...queues.flat())

@@ -58,9 +58,12 @@ export function failedAttempts(delivery: Waiting): number {
 	return delivery.status === 'pending' && !isAlone(delivery) && !isTriedAgain(delivery) ? delivery.attempts : 0
 }
 
+/** Deliveries in order for each one beside the queue, where more are due than can be claimed. */
+const IN_ORDER_EACH = 9
+
 /**
  * What can be tried now of a queue in sending order: deliveries up to the first that holds the queue back, then those
- * beside it.
+ * beside it. Of more than `most`, every tenth is one beside it: a backlog that does not end must not starve them.
  */
 export function claimable<D extends Waiting & Held>(queue: readonly D[], nowMs: number, most: number): readonly D[] {
 	const inOrder: D[] = []
@@ -73,7 +76,12 @@ export function claimable<D extends Waiting & Held>(queue: readonly D[], nowMs: 
 		} else if (!isDue) isHeldBack ||= !isHeld(delivery)
 		else if (!isHeldBack) inOrder.push(delivery)
 	}
-	return [...inOrder, ...aside].slice(0, most)
+	if (inOrder.length + aside.length <= most) return [...inOrder, ...aside]
+	const mixed = inOrder.slice(0, most).flatMap((one, at) => {
+		const turn = at / IN_ORDER_EACH
+		return Number.isInteger(turn) ? [one, ...aside.slice(turn, turn + 1)] : [one]
+	})
+	return [...mixed, ...aside.slice(Math.ceil(inOrder.length / IN_ORDER_EACH))].slice(0, most)
 }
 
 /** When something of a queue in sending order can be tried next; null: nothing waits. */

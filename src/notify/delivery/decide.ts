@@ -27,7 +27,7 @@ export interface Decision {
 	readonly queue: Queue
 	/** Recorded in one write. */
 	readonly results: readonly Result[]
-	/** Ids of what is due at once, before the rest of the queue. */
+	/** Ids of what is due at once. */
 	readonly freed: readonly string[]
 	/** Whether to go on with the next delivery of the queue. */
 	readonly next: 'continue' | 'stop'

@@ -171,7 +171,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 		const freed = decision.freed.filter((id) => !settled.has(id))
 		if (freed.length === 0) return decision.next
 		await store.retry(freed, context.onlyDueAtMs ?? nowMs)
-		// They are sent before the rest of the queue.
+		// They are claimed with the rest of the queue.
 		return 'stop'
 	}
 

@@ -6,7 +6,7 @@ import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
-import { deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
+import { alertDeliveryOf, deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
 import { ids, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -49,6 +49,23 @@ describe('run', () => {
 		}
 		await stop()
 		expect(hook.got).toEqual(ids(1, 2, 3))
+	})
+
+	test('behavior: a backlog without end: a message beside the queue that is due is sent all the same', async () => {
+		const backlog = 150
+		const tenFrom = (first: number) => Array.from({ length: 10 }, (_, at) => alertDeliveryOf(first + at))
+		const hook = scripted('hook', async (_, index) => {
+			if (index % 10 === 0) await lab.store.post(tenFrom(1_000 + index))
+			return { result: 'delivered' }
+		})
+		await lab.store.post([
+			alertDeliveryOf(1, { attempts: 6 }),
+			...Array.from({ length: backlog }, (_, at) => alertDeliveryOf(9 + at)),
+		])
+		const { stop } = start([hook])
+		await until(() => hook.got.length > backlog)
+		await stop()
+		expect(hook.got).toContain(idOf(1))
 	})
 
 	test('behavior: a dead receiver holds back no other, and gets everything in order when it comes back', async () => {
