@@ -38,7 +38,7 @@ export interface EmailReceiver extends Receiver {
 
 export function createEmailReceiver(settings: EmailSettings, options: EmailOptions = {}): EmailReceiver {
 	const { timeLimitMs = 90_000, connections = 2 } = options
-	const { host, hideSecrets, transport } = createSmtp(settings, connections)
+	const { host, hideSecrets, transport, hangUp } = createSmtp(settings, connections)
 	const from = parseMailbox(settings.from)
 	// The pool emits the same errors that `sendMail` rejects with.
 	transport.on('error', () => undefined)
@@ -60,7 +60,8 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		recipients: settings.to,
 		takesDigest: () => true,
 		async login(signal) {
-			const verify = async (): Promise<Outcome> => {
+			const verify = async (limited: AbortSignal): Promise<Outcome> => {
+				limited.addEventListener('abort', hangUp, { once: true })
 				await transport.verify()
 				return { result: 'delivered', answer: host }
 			}

@@ -20,6 +20,8 @@ export interface Smtp {
 	/** Removes the login from a text. */
 	readonly hideSecrets: (text: string) => string
 	readonly transport: Transporter
+	/** Ends every connection at once: nodemailer's `verify` takes no signal. */
+	hangUp(): void
 }
 
 const connectTimeLimitMs = 10_000
@@ -34,6 +36,7 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 	const user = decoded(url.username)
 	const pass = decoded(url.password)
 	const requireTLS = !secure && (settings.requireTls ?? !isThisMachine(host))
+	const sockets = new Set<Socket>()
 	const transport = createTransport({
 		host,
 		port,
@@ -61,19 +64,25 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 		socketTimeout: 60_000,
 		disableFileAccess: true,
 		disableUrlAccess: true,
-		getSocket: (_options: object, callback: SocketCallback) => openSocket(host, port, callback),
+		getSocket: (_options: object, callback: SocketCallback) => {
+			const socket = openSocket(host, port, callback)
+			if (socket !== null) sockets.add(socket.once('close', () => sockets.delete(socket)))
+		},
 	})
-	return { host: url.host === '' ? host : url.host, hideSecrets: hiderOf(secretsOf(user, pass)), transport }
+	const hangUp = () => {
+		for (const socket of sockets) socket.destroy(Object.assign(new Error('hung up'), { code: 'ECONNRESET' }))
+	}
+	return { host: url.host === '' ? host : url.host, hideSecrets: hiderOf(secretsOf(user, pass)), transport, hangUp }
 }
 
 /**
  * Connects with the system's lookup, which reads the hosts file first (nodemailer asks DNS servers first, and waits for
  * them); tries IPv6 and IPv4, and refuses link-local addresses.
  */
-function openSocket(host: string, port: number, callback: SocketCallback): void {
+function openSocket(host: string, port: number, callback: SocketCallback): Socket | null {
 	if (isForbidden(host)) {
 		callback(forbiddenError())
-		return
+		return null
 	}
 	const socket = connect({ host, port, lookup: allowedLookup, autoSelectFamily: true, noDelay: true })
 	const finish = (error: Error | null) => {
@@ -89,7 +98,7 @@ function openSocket(host: string, port: number, callback: SocketCallback): void 
 		() => finish(Object.assign(new Error('no connection in time'), { code: 'ETIMEDOUT' })),
 		connectTimeLimitMs,
 	)
-	socket.once('connect', connected).once('error', finish)
+	return socket.once('connect', connected).once('error', finish)
 }
 
 /** A loopback address, or a name that always means loopback. */

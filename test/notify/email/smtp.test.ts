@@ -131,6 +131,23 @@ describe('connections', () => {
 		await receiver.close()
 		expect(outcome).toMatchObject({ result: 'retry', reason: expect.stringContaining('within 0.3 s') })
 	})
+
+	test('error: a login that is stopped before the server greets ends at once, and hangs up', async () => {
+		const stop = new AbortController()
+		const slow = createServer(async (client) => {
+			client.on('data', () => client.write('250 yes\r\n')).on('error', () => undefined)
+			stop.abort()
+			for (let turn = 0; turn < 100; turn += 1) await new Promise(setImmediate)
+			client.write('220 ready\r\n')
+		})
+		const hungUp = new Promise((resolve) => slow.once('connection', (client) => client.once('close', resolve)))
+		const smtp = `smtp://127.0.0.1:${(await listen(slow)).port}`
+		const settings = { type: 'email', name: 'mail', smtp, from: 'a@example.org', to: ['b@example.org'] } as const
+		const receiver = createEmailReceiver(settings)
+		expect(await receiver.login(stop.signal)).toMatchObject({ result: 'retry', code: 'stopped' })
+		await hungUp
+		await receiver.close()
+	})
 })
 
 /** A proxy that hides STARTTLS, as an attacker on the way would. */
