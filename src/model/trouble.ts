@@ -4,6 +4,7 @@
  */
 
 import type { UndeliveredData } from './alert.js'
+import type { Delivery } from './delivery.js'
 
 export type Trouble = NetworkTrouble | UndeliveredTrouble
 
@@ -46,8 +47,11 @@ export interface Troubles {
 export interface TroubleBook {
 	/** As of the last change. */
 	current(): Troubles
-	/** One change after the other. Durable when it resolves. Throws StateError, and then nothing has changed. */
-	change(change: (before: Troubles) => Troubles): Promise<void>
+	/**
+	 * One change after the other. Durable when it resolves, with the deliveries of `post`. Throws StateError, and then
+	 * nothing has changed.
+	 */
+	change(change: (before: Troubles) => Troubles, post?: readonly Delivery[]): Promise<void>
 }
 
 /** Blocks at which a second look or a backfill has been stuck for a minute; these are no gaps. */

@@ -106,7 +106,12 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		},
 		markGaps: async (network, numbers, mark) => await change('markGaps', { network, numbers, mark }),
 		troubles: () => state().troubles,
-		changeTroubles: (next) => change('troubles', ({ troubles }) => next(troubles)),
+		changeTroubles: async (next, post = []) => {
+			// Changes that are requested in the same tick are one write.
+			const changes = [change('post', post), change('troubles', ({ troubles }) => next(troubles))] as const
+			const [added] = await Promise.all(changes)
+			announce(added)
+		},
 		summary: async () => summarize(state()),
 		waiting: async (network) => waitingOf(state(), network),
 		close: async () => {

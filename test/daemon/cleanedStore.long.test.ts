@@ -330,6 +330,8 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 			deliveryOf(2 + at, { message: messageOf(systemData({ reason }), 'system.stalled') }),
 		),
 	])
+	const message = messageOf(systemData({ reason: text }), 'system.stalled')
+	await store.changeTroubles((before) => before, [deliveryOf(59, { message })])
 	const posted = await store.deliveries()
 	await store.resolve(
 		posted.map(({ id }, at) => ({

@@ -50,7 +50,7 @@ function place(configured = ['hook']) {
 		async start(networks = ['ethereum'], writes = Number.POSITIVE_INFINITY) {
 			left = writes
 			const opened = troubleBook(await openFileStore(dir, { clock: () => nowMs }), configured)
-			const troubles: TroubleBook = { ...opened, change: (change) => write(() => opened.change(change)) }
+			const troubles: TroubleBook = { ...opened, change: (change, all) => write(() => opened.change(change, all)) }
 			const clock = () => nowMs
 			const status = (): PollerStatus => ({
 				...freshStatus,

@@ -1,7 +1,7 @@
 /**
  * The troubles of receivers: the state has them, health reads them there, and a fallback is notified once of each
- * begin and end. It also gets, once, each message that its receiver refuses or that is given up; these go no further. A
- * trouble is recorded before its message is posted, and removed after its end was.
+ * begin and end, in the write that records these. It also gets, once, each message that its receiver refuses or that is
+ * given up; these go no further.
  */
 
 import { sha256 } from '../../base/sha256.js'
@@ -12,12 +12,12 @@ import type { Message, UndeliveredData } from '../../model/alert.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import type { Trouble, TroubleBook, UndeliveredTrouble } from '../../model/trouble.js'
+import type { Trouble, TroubleBook, Troubles, UndeliveredTrouble } from '../../model/trouble.js'
 
 export type Fallbacks = ReturnType<typeof createFallbacks>
 
 export interface FallbackOptions {
-	readonly store: Pick<Store, 'summary' | 'post' | 'deliveries'>
+	readonly store: Pick<Store, 'summary' | 'deliveries'>
 	/** Undefined: no fallback is notified. */
 	readonly troubles: TroubleBook | undefined
 	readonly clock: Clock
@@ -97,8 +97,8 @@ export function createFallbacks(options: FallbackOptions) {
 		const isFirst = !trouble.announced && state !== 'failing'
 		const instead = deliveries.filter((one) => isFirst && one.status !== 'dead' && one.refused !== undefined)
 		const content = { id, recipient, state, count, reason }
-		await tell(trouble, 'system.undelivered', content, instead)
-		await replace(trouble, [{ ...trouble, state, announced: true }])
+		const posts = postsOf(trouble, 'system.undelivered', content, instead)
+		await replace(trouble, [{ ...trouble, state, announced: true }], posts)
 		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
 	}
 
@@ -109,33 +109,39 @@ export function createFallbacks(options: FallbackOptions) {
 		const id = `recovered:${side}:${sinceMs}:${receiver}`
 		const recipient = side === 'failing' ? trouble.recipient : null
 		const content = { id, recipient, state, count: 0, reason, ends: 'undelivered' } as const
-		if (announced) await tell(trouble, 'system.recovered', content)
-		await replace(trouble, [])
+		await replace(trouble, [], announced ? postsOf(trouble, 'system.recovered', content) : [])
 		if (announced) log.info({ receiver, reason }, 'the trouble of a receiver is over')
 	}
 
-	/** Posts it to each notified receiver, with the messages that it gets instead. */
-	async function tell(
+	/** For each notified receiver, with the messages that it gets instead. */
+	function postsOf(
 		{ receiver, sinceMs, receivers }: UndeliveredTrouble,
 		type: Message['type'],
 		content: Omit<UndeliveredData, 'receiver' | 'since'>,
 		instead: readonly Delivery[] = [],
-	): Promise<void> {
+	): readonly Delivery[] {
 		const timestamp = new Date(clock()).toISOString()
 		const data = { ...content, receiver, since: new Date(sinceMs).toISOString() }
-		const posts = receivers.flatMap((name) => {
+		return receivers.flatMap((name) => {
 			const to = receiverCalled(name)
 			if (to === null) return []
 			const notices = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
 			return [...notices, ...forwarded(instead, to)]
 		})
-		if (posts.length > 0) await store.post(posts)
 	}
 
-	async function replace({ receiver, sinceMs, state }: UndeliveredTrouble, by: readonly Trouble[]): Promise<void> {
+	async function replace(
+		{ receiver, sinceMs, state }: UndeliveredTrouble,
+		by: readonly Trouble[],
+		posts: readonly Delivery[],
+	): Promise<void> {
 		const isIt = (each: Trouble) =>
 			each.kind === 'undelivered' && each.receiver === receiver && each.sinceMs === sinceMs && each.state === state
-		await troubles?.change((before) => ({ ...before, open: before.open.flatMap((each) => (isIt(each) ? by : [each])) }))
+		const change = (before: Troubles) => ({
+			...before,
+			open: before.open.flatMap((each) => (isIt(each) ? by : [each])),
+		})
+		await troubles?.change(change, posts)
 	}
 
 	/** One delivery for each recipient of the fallback. */

@@ -143,7 +143,10 @@ describe('the report to a fallback that a receiver fails', () => {
 				post: (all) => write(() => lab.store.post(all)),
 				resolve: (all, post) => write(() => lab.store.resolve(all, post)),
 			}
-			const keep = (book: TroubleBook): TroubleBook => ({ ...book, change: (act) => write(() => book.change(act)) })
+			const keep = (book: TroubleBook): TroubleBook => ({
+				...book,
+				change: (act, all) => write(() => book.change(act, all)),
+			})
 			at.answer = () => outcome
 			await lab.store.post([deliveryOf(writes)])
 			await run({ store, keep }).catch(() => undefined)
