@@ -113,7 +113,7 @@ async function runUntil(
 		isRefused: config.refused !== undefined,
 		isConfigChanged: false,
 	}
-	const notices = createNotices({ recipientsOf, store, troubles, clock: Date.now, log })
+	const notices = createNotices({ recipientsOf, troubles, clock: Date.now, log })
 	const vitals = createVitals({
 		...{ pollers, notices, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),

@@ -1,13 +1,12 @@
 /**
- * Notifies receivers that a trouble of networks begins and that it ends, once each. A trouble is recorded before its
- * beginning is posted, and removed after its end is posted; the next run repeats what a kill leaves in doubt, under
- * the same id.
+ * Notifies receivers that a trouble of networks begins and that it ends, once each: what they are sent is posted in the
+ * write that records the trouble or removes it.
  */
 
 import { sha256 } from '../../base/sha256.js'
 import { type SystemNotice, systemDeliveries } from '../../core/outbox/system.js'
 import type { Clock } from '../../model/glossary.js'
-import type { Log, Store } from '../../model/ports.js'
+import type { Log } from '../../model/ports.js'
 import type { NetworkTrouble, Trouble, TroubleBook } from '../../model/trouble.js'
 
 type Kind = NetworkTrouble['kind']
@@ -18,7 +17,6 @@ export type Notices = ReturnType<typeof createNotices>
 
 export interface NoticesOptions {
 	readonly recipientsOf: (receiver: string) => readonly string[] | null
-	readonly store: Pick<Store, 'post'>
 	/** Includes troubles that an earlier run announced and did not end. */
 	readonly troubles: TroubleBook
 	readonly clock: Clock
@@ -32,7 +30,7 @@ interface Notice {
 	readonly nowMs: number
 }
 
-export function createNotices({ recipientsOf, store, troubles, clock, log }: NoticesOptions) {
+export function createNotices({ recipientsOf, troubles, clock, log }: NoticesOptions) {
 	/** Recorded troubles that have not ended. */
 	const open = (kind: Kind) => troubles.current().open.filter((one): one is NetworkTrouble => one.kind === kind)
 	/** Troubles of the kind, as recorded once all of `unposted` is posted. */
@@ -44,16 +42,14 @@ export function createNotices({ recipientsOf, store, troubles, clock, log }: Not
 	async function post({ trouble, isOver, words, nowMs }: Notice): Promise<void> {
 		const { kind, network, chainId, sinceMs, receivers } = trouble
 		const isOther = (one: Trouble) => one.kind !== kind || one.network !== network
-		const record = (announced: boolean) =>
-			troubles.change((all) => ({ ...all, open: [...all.open.filter(isOther), { ...trouble, announced }] }))
-		if (!isOver) await record(false)
 		const posting = { recipientsOf, nowMs, digest: sha256 }
-		await store.post(systemDeliveries({ ...words, network, chainId, sinceMs }, receivers, posting))
-		if (!isOver) return await record(true)
-		await troubles.change((all) => ({
-			open: all.open.filter(isOther),
-			timesAccepted: all.timesAccepted + (kind === 'refused' ? 1 : 0),
-		}))
+		await troubles.change(
+			({ open, timesAccepted }) => ({
+				open: [...open.filter(isOther), ...(isOver ? [] : [{ ...trouble, announced: true }])],
+				timesAccepted: timesAccepted + (isOver && kind === 'refused' ? 1 : 0),
+			}),
+			systemDeliveries({ ...words, network, chainId, sinceMs }, receivers, posting),
+		)
 	}
 
 	async function postAll(): Promise<void> {

@@ -36,7 +36,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		receiversOf: () => ['mail', 'hook'],
 		notices: createNotices({
 			recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
-			...{ store, troubles: troubleBook(store, ['mail', 'hook']), clock, log: silent },
+			...{ troubles: troubleBook(store, ['mail', 'hook']), clock, log: silent },
 		}),
 		clock,
 		log: silent,
