@@ -7,10 +7,14 @@ import { frameFacts, ofFrames } from './frames.js'
 import { isEnough } from './minimum.js'
 import { coinsOf, counterpartyName, directionInWords, shortAddress, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
+import { byHeader } from './standing.js'
 
 export const transfer: KindRecord<FrameEvent> = {
 	...ofFrames,
 	kind: 'transfer',
+	// A reward belongs to its block, and not every source gives it.
+	missing: (entry, missing) =>
+		entry.txHash === entry.block.hash ? byHeader(entry, missing) : ofFrames.missing(entry, missing),
 	refusal({ frameType, valueWei }, watch) {
 		// The deployment's alert already contains the endowment.
 		const isEndowment = frameType === 'create' || frameType === 'create2'

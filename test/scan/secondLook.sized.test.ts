@@ -106,4 +106,44 @@ describe('the second look', () => {
 		expect(await bench.posted()).toHaveLength(1)
 		expect(report.disagreements, 'it has contradicted nobody but itself').toBe(0)
 	})
+
+	test('behavior: a block reward stands where the second endpoint gives none, and leaves with its block', async () => {
+		const author = '0x00000000000000000000000000000000000a0f0e'
+		const node = await startTestAnvil(['--no-mining'])
+		const mined = { mined: true } as const
+		const gateways = await Promise.all([
+			startDialectGateway(node.url, { ...mined, rewards: { fields: 'null', valueWei: 5n, author } }),
+			startDialectGateway(node.url, { ...mined, lacks: ['trace_block', 'trace_filter', 'trace_transaction'] }),
+		])
+		const urls = gateways.map(({ url }) => url)
+		const bench = await openBench({ urls, watches: [watchOf(author)], network: { settle: 3 }, books: false })
+		onTestFinished(async () => {
+			await bench.close()
+			for (const gateway of gateways) await gateway.close()
+			await node.stop()
+		})
+		await node.mine(2)
+		await bench.settle()
+		const begin = (await node.head()) + 1n
+		const settled = await node.mine(2)
+		await bench.settle()
+		await node.mine(3)
+		const before = await node.rpc<string>('evm_snapshot')
+		const last = await node.mine()
+		await bench.settle()
+		const told = async () =>
+			(await bench.posted()).map((one) => [one.message.type, BigInt(alertOf(one).blockNumber)] as const)
+		expect((await bench.store.network('local'))?.settled.number).toBeGreaterThanOrEqual(settled)
+		const rewards = Array.from({ length: Number(last - begin) + 1 }, (_, at) => ['alert.transfer', begin + BigInt(at)])
+		expect(await told()).toEqual(rewards)
+
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine()
+		await bench.settle()
+		expect((await told()).slice(rewards.length)).toEqual([
+			['alert.transfer', last],
+			['alert.removed', last],
+		])
+	})
 })
