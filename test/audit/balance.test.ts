@@ -4,6 +4,7 @@ import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
+import { Refused, startDialectGateway } from '../support/dialectGateway.js'
 
 const purse: Address = '0x00000000000000000000000000000000000c0fee'
 
@@ -125,6 +126,44 @@ describe('thresholds of a balance', () => {
 		await bench.settle()
 		for (let mined = 0; mined < 4; mined++) await block()
 		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+	})
+
+	test('behavior: watching that begins at the genesis block, which no node traces, compares from the next on', async () => {
+		const node = await startTestAnvil(['--no-mining'])
+		const gateway = await startDialectGateway(node.url, {
+			twist(method, [first]) {
+				if (method !== 'trace_block' || first !== '0x0') return undefined
+				throw new Refused({ error: { code: -32000, message: 'genesis is not traceable' } })
+			},
+		})
+		const thresholds = { belowWei: 5n, aboveWei: 10n }
+		const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
+		const bench = await openBench({
+			urls: [gateway.url],
+			watches,
+			source: 'trace_block',
+			network: { confirmations: 1 },
+		})
+		onTestFinished(async () => {
+			await bench.close()
+			await gateway.close()
+			await node.stop()
+		})
+		await node.mine()
+		await bench.settle()
+		expect((await bench.store.network('local'))?.checkpoint.number).toBe(0n)
+		const [rich] = (await node.accounts()) as [Address]
+		for (const valueWei of [0n, 7n, 7n]) {
+			await node.send({ from: rich, to: purse, valueWei, gas: 21_000n })
+			await node.mine()
+			await bench.settle()
+		}
+		await node.mine()
+		await bench.settle()
+		expect((await told(bench)).map((one) => [...short(one), one.late])).toEqual([
+			[1, 'below', '0', false],
+			[4, 'above', '0.000000000000000014', false],
+		])
 	})
 
 	test('behavior: a reorganisation takes back what its blocks showed, and repeats nothing else', async () => {

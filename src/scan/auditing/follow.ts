@@ -68,7 +68,7 @@ async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 	const { checkpoint, config } = session
 	const { auditor, queue } = ports.audit
 	const taken = session.state.audit?.taken ?? null
-	const first = auditor === null ? queue.leftOut : taken && taken + 1n
+	const first = auditor === null ? queue.leftOut : taken === null ? null : taken + 1n
 	if (first === null) return true
 	const to = (queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
 	const spans = [...aroundGaps({ from: first, to }, session)]
