@@ -87,7 +87,7 @@ export interface PartAudit {
 }
 
 /** Blocks whose balances are known, and how they were read. */
-export interface KnownRun extends Pick<ClosingBooks, 'first' | 'isNew' | 'failedLooks' | 'isFinal'> {
+export interface KnownRun extends Pick<ClosingBooks, 'first' | 'isNew' | 'comparesFrom' | 'failedLooks' | 'isFinal'> {
 	readonly part: Part
 	readonly asked: AskedBalances
 	readonly lists: BlockLists
@@ -159,10 +159,10 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 			return { books, ...found, summary: await summaryWith(facts, kept, books) }
 
 			async function closeOver(run: KnownRun, own: AbortSignal): Promise<void> {
-				const { asked, lists, first, isNew, failedLooks, isFinal = false } = run
+				const { asked, lists, first, isNew, comparesFrom = () => 0n, failedLooks, isFinal = false } = run
 				const { gaps, announced } = facts
 				const known = { gaps, announced, limited: rotation.limited(), feesAreKnown }
-				const closing = { asked, draft, found, first, isNew, failedLooks, isFinal, ...known }
+				const closing = { asked, draft, found, first, isNew, comparesFrom, failedLooks, isFinal, ...known }
 				const ports = { accounts: run.accounts ?? accounts, chain: { ...chain, ...run.chain }, clock, log, runsOnce }
 				const done = await closeBooks(run.part, closing, ports, own)
 				signal.throwIfAborted()

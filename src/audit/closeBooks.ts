@@ -30,6 +30,8 @@ export interface ClosingBooks {
 	readonly first: (address: Address) => bigint
 	/** Whether an address without a book never had one; a threshold then compares with no previous balance. */
 	readonly isNew: (address: Address) => boolean
+	/** Before this block, a book that a reorganisation dropped compares no threshold: it was not kept there. Default: 0. */
+	readonly comparesFrom?: (address: Address) => bigint
 	readonly limited: AddressSet
 	readonly feesAreKnown: boolean
 	readonly announced: Announced
@@ -90,6 +92,7 @@ export async function closeBooks(
 		gaps,
 		first,
 		isNew,
+		comparesFrom = () => 0n,
 		limited,
 		feesAreKnown: areKnown,
 		announced,
@@ -113,6 +116,7 @@ export async function closeBooks(
 	const openedLate = new Map<Address, bigint>()
 	const before = part.span.from - 1n
 	for (const [address, wei] of asked.openings) {
+		if (part.span.to < comparesFrom(address)) continue
 		if (draft.get(address) === null && isNew(address)) unknown.add(address)
 		noteOpening(address, before)
 		draft.set(address, closedAt(before, wei, codeIn(asked.openings, address)))
@@ -129,6 +133,8 @@ export async function closeBooks(
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
 		const isFirst = unknown.delete(address) || (book === null && isNew(address))
+		const isEarly = isFirst && ref.number < comparesFrom(address)
+		if (isEarly) unknown.add(address)
 		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
@@ -137,7 +143,7 @@ export async function closeBooks(
 		if (book?.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
 		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
-		if (previousWei === balanceWei || block === undefined || !limited.has(address)) return
+		if (isEarly || previousWei === balanceWei || block === undefined || !limited.has(address)) return
 		const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
@@ -163,7 +169,7 @@ export async function closeBooks(
 			const movement = movements.get(address) ?? still
 			const book = draft.get(address)
 			if (book === null) {
-				closeAt(address, ref, balances, movement)
+				if (part.span.to >= comparesFrom(address)) closeAt(address, ref, balances, movement)
 			} else if (
 				waiting.has(address) ||
 				(!isFinal && failedLooks.has(address) && waitsFor(gaps.get(book.block + 1n)))

@@ -195,4 +195,42 @@ describe('thresholds of a balance', () => {
 		])
 		expect(await told(bench, 'alert.removed')).toHaveLength(1)
 	})
+
+	test('behavior: a reorganisation to before a watch began repeats no threshold, and compares it where it began', async () => {
+		const { node, bench, rich, set } = await open()
+		const quiet = watchOf(rich, { kinds: ['transfer', 'unexplained'] })
+		bench.setWatches([quiet])
+		await set(7n)
+		await node.mine(20)
+		await bench.settle()
+		await node.mine(20)
+		await bench.settle()
+		const thresholds = { belowWei: 10n, aboveWei: null }
+		bench.setWatches([quiet, watchOf(purse, { kinds: ['balance'], thresholds })])
+		const begin = await node.rpc<string>('evm_snapshot')
+		const low = Number(await node.mine())
+		await bench.settle()
+		const before = await node.rpc<string>('evm_snapshot')
+		await node.mine(2)
+		await bench.settle()
+		const replace = async (snapshot: string, blocks: number) => {
+			await node.rpc('evm_revert', [snapshot])
+			await node.rpc('evm_increaseTime', [100])
+			await node.mine(blocks)
+			await bench.settle()
+		}
+		const standing = async () => {
+			const ids = (await told(bench)).map(({ id }) => id)
+			const removed = (await told(bench, 'alert.removed')).map(({ id }) => id)
+			return { ids, left: ids.length - removed.length }
+		}
+		await replace(before, 3)
+		expect(await standing()).toEqual({ ids: [`31337:${low}:below:balance:${purse}`], left: 1 })
+		await replace(begin, 6)
+		expect((await standing()).left).toBe(1)
+		expect((await told(bench)).every(({ blockNumber }) => blockNumber >= low)).toBe(true)
+		await node.mine(20)
+		await bench.settle()
+		expect((await standing()).left).toBe(1)
+	})
 })

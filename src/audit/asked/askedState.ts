@@ -10,7 +10,7 @@ import type { Accounts, Book, BookSet } from '../../model/books.js'
 import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import { type BlockLists, listedCodes, listsOf, withBlocks, withListed } from '../accessLists.js'
-import type { AuditorOptions, PartAudit, StateReader } from '../auditor.js'
+import type { AuditorOptions, ClosingFacts, PartAudit, StateReader } from '../auditor.js'
 import { deferAll } from '../booksDraft.js'
 import { summaryOf } from '../booksSummary.js'
 import { codeIn, type FailedLooks } from '../closeBooks.js'
@@ -73,6 +73,7 @@ export function createAskedState(options: AuditorOptions): StateReader {
 		return {
 			isNew: (address: Address) => isAnyNew || facts.since(address) >= part.span.from,
 			first: (address: Address) => later(facts.since(address), reopenedFrom),
+			comparesFrom: (address: Address) => (reopenedFrom === null ? 0n : firstClosing(address, facts)),
 		}
 	}
 
@@ -132,6 +133,13 @@ export function createAskedState(options: AuditorOptions): StateReader {
 			}
 		},
 	}
+}
+
+/** The first block, as far as it is known, at which the book of a watch was closed before a reorganisation. */
+function firstClosing(address: Address, { since, closeAt }: Pick<ClosingFacts, 'since' | 'closeAt'>): bigint {
+	let first = since(address)
+	for (const [number, addresses] of closeAt) if (number < first && addresses.has(address)) first = number
+	return first
 }
 
 function later(block: bigint, other: bigint | null): bigint {
