@@ -138,7 +138,10 @@ export async function closeBooks(
 		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
-		const isStill = book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
+		// A reorganisation to before its first comparison drops the book, so that the balance is compared anew.
+		const isCompared = isFirst && limited.has(address)
+		const isStill =
+			!isCompared && book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
 		draft.set(address, closedAt(ref.number, balanceWei, code, isStill ? book.movedAt : ref.number))
 		if (book?.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })

@@ -196,6 +196,23 @@ describe('thresholds of a balance', () => {
 		expect(await told(bench, 'alert.removed')).toHaveLength(1)
 	})
 
+	test('behavior: an address that is low from the first block on is still reported when that block is replaced', async () => {
+		const { node, bench, set } = await open({ network: { settle: 3 } })
+		await set(7n)
+		await node.mine()
+		await bench.settle()
+		let before = await node.rpc<string>('evm_snapshot')
+		for (const blocks of [1, 2, 3]) {
+			await node.rpc('evm_revert', [before])
+			before = await node.rpc<string>('evm_snapshot')
+			await node.rpc('evm_increaseTime', [100])
+			await node.mine(blocks)
+			await bench.settle()
+			const [sent, removed] = [await told(bench), await told(bench, 'alert.removed')]
+			expect(sent.length - removed.length).toBe(1)
+		}
+	})
+
 	test('behavior: a reorganisation to before a watch began repeats no threshold, and compares it where it began', async () => {
 		const { node, bench, rich, set } = await open()
 		const quiet = watchOf(rich, { kinds: ['transfer', 'unexplained'] })
@@ -214,10 +231,12 @@ describe('thresholds of a balance', () => {
 		await node.mine(2)
 		await bench.settle()
 		const replace = async (snapshot: string, blocks: number) => {
-			await node.rpc('evm_revert', [snapshot])
+			expect(await node.rpc('evm_revert', [snapshot])).toBe(true)
+			const same = await node.rpc<string>('evm_snapshot')
 			await node.rpc('evm_increaseTime', [100])
 			await node.mine(blocks)
 			await bench.settle()
+			return same
 		}
 		const standing = async () => {
 			const ids = (await told(bench)).map(({ id }) => id)
@@ -226,7 +245,9 @@ describe('thresholds of a balance', () => {
 		}
 		await replace(before, 3)
 		expect(await standing()).toEqual({ ids: [`31337:${low}:below:balance:${purse}`], left: 1 })
-		await replace(begin, 6)
+		const again = await replace(begin, 6)
+		expect((await standing()).left).toBe(1)
+		await replace(again, 7)
 		expect((await standing()).left).toBe(1)
 		expect((await told(bench)).every(({ blockNumber }) => blockNumber >= low)).toBe(true)
 		await node.mine(20)
