@@ -254,4 +254,53 @@ describe('thresholds of a balance', () => {
 		await bench.settle()
 		expect((await standing()).left).toBe(1)
 	})
+
+	test('behavior: a reorganisation between scan and audit retracts no crossing that happened again', async () => {
+		const node = await startTestAnvil(['--no-mining'])
+		let reorganise: (() => Promise<void>) | null = null
+		let replaced = ''
+		const gateway = await startDialectGateway(node.url, {
+			async twist(method, params) {
+				if (reorganise === null || !['eth_call', 'eth_getBalance'].includes(method)) return undefined
+				if (!JSON.stringify(params).includes(replaced)) return undefined
+				const act = reorganise
+				reorganise = null
+				await act()
+				throw new Refused({ error: { code: -32001, message: 'Resource not found' } })
+			},
+		})
+		const [rich] = (await node.accounts()) as [Address]
+		const thresholds = { belowWei: null, aboveWei: 10n }
+		const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
+		const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 } })
+		onTestFinished(async () => {
+			await bench.close()
+			await gateway.close()
+			await node.stop()
+		})
+		await node.mine(2)
+		await bench.settle()
+		await node.mine()
+		await bench.settle()
+		const before = await node.rpc<string>('evm_snapshot')
+		const pay = async () => {
+			await node.send({ from: rich, to: purse, valueWei: 20n, gas: 21_000n })
+			return Number(await node.mine())
+		}
+		const high = await pay()
+		await bench.settle()
+		await node.mine()
+		replaced = (await node.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
+		reorganise = async () => {
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await pay()
+			await node.mine(2)
+		}
+		await bench.poll()
+		expect(reorganise).toBeNull()
+		await bench.settle()
+		const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
+		expect(seen).toEqual([['alert.balance', high]])
+	})
 })

@@ -9,6 +9,7 @@ import { RpcError } from '../../errors.js'
 import type { Accounts, Book, BookSet } from '../../model/books.js'
 import type { AddressSet, BlockRef } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
+import type { Chain } from '../../model/ports.js'
 import { type BlockLists, listedCodes, listsOf, withBlocks, withListed } from '../accessLists.js'
 import type { AuditorOptions, ClosingFacts, PartAudit, StateReader } from '../auditor.js'
 import { deferAll } from '../booksDraft.js'
@@ -99,8 +100,12 @@ export function createAskedState(options: AuditorOptions): StateReader {
 			works()
 		} catch (error) {
 			outer.throwIfAborted()
-			if (error instanceof RpcError) failed(error)
-			else if (signal.aborted) failed(tooSlow())
+			const isStateless = error instanceof RpcError && error.kind === 'no-data'
+			const isReplaced = isStateless && (await hasLeft(part.last, chain, signal))
+			outer.throwIfAborted()
+			if (error instanceof RpcError) {
+				if (!isReplaced) failed(error)
+			} else if (signal.aborted) failed(tooSlow())
 			else throw error
 			return deferAll(draft, movements)
 		}
@@ -144,6 +149,16 @@ function firstClosing(address: Address, { since, closeAt }: Pick<ClosingFacts, '
 
 function later(block: bigint, other: bigint | null): bigint {
 	return other !== null && other > block ? other : block
+}
+
+/** Endpoints say of a block that left the chain that they have no state of it; the next poll handles that. */
+async function hasLeft({ number, hash }: BlockRef, chain: Pick<Chain, 'block'>, signal: AbortSignal): Promise<boolean> {
+	try {
+		return (await chain.block(number, signal))?.hash !== hash
+	} catch (error) {
+		if (!(error instanceof RpcError) && !signal.aborted) throw error
+		return false
+	}
 }
 
 function tooSlow(): RpcError {
