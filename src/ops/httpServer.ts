@@ -1,5 +1,6 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { isLocal } from '../base/net/loopback.js'
 import { fitOutput } from '../base/text/outgoing.js'
 import { PlainError } from '../errors.js'
@@ -44,15 +45,28 @@ export async function startHttp(options: HttpOptions) {
 		connectionsCheckingInterval: 1_000,
 		maxHeaderSize: 8_192,
 	}
+	const answering = new WeakSet<Socket>()
+	/** One answer begins in each turn of the event loop, so that a flood of requests does not hold up the polls. */
+	let turn: Promise<unknown> = Promise.resolve()
 	const server = createServer(limits, (request, response) => {
-		admit(request)
+		const { socket } = request
+		// A client that sends its next requests without waiting could have thousands of pages made at once.
+		if (answering.has(socket)) return void socket.destroy()
+		answering.add(socket)
+		response.once('close', () => answering.delete(socket))
+		turn = turn.then(() => nextTurn())
+		// The connection may have been closed meanwhile.
+		turn.then(() => (socket.writable ? respond(request, response) : undefined))
+	})
+	async function respond(request: IncomingMessage, response: ServerResponse): Promise<void> {
+		const page = await admit(request)
 			.then((refused) => refused ?? answer(request, options))
 			.catch((error: unknown): Page => {
 				log.error({ err: error, path: request.url }, 'a page could not be rendered')
 				return { status: 500, type: text, body: 'this page could not be made; the log says why\n' }
 			})
-			.then((page) => send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) }))
-	})
+		send(response, request, { ...page, body: fitOutput(scrubber.clean(page.body)) })
+	}
 	/** Returns the refusal; null: the client may see the page. */
 	async function admit(request: IncomingMessage): Promise<Page | null> {
 		// A proxy in front may have checked the other one (RFC 9112, 3.2).

@@ -1,7 +1,8 @@
 import { once } from 'node:events'
-import { createServer, request } from 'node:http'
+import { Agent, createServer, request } from 'node:http'
 import { type AddressInfo, connect } from 'node:net'
 import { hostname } from 'node:os'
+import { text } from 'node:stream/consumers'
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest'
 import { PlainError } from '../../src/errors.js'
 import type { Log } from '../../src/model/ports.js'
@@ -191,6 +192,60 @@ describe('the host that a client names', () => {
 	test.each(['POST', 'PUT', 'DELETE', 'OPTIONS', 'PATCH'])('error: %s is refused', async (method) => {
 		const { url } = await serve()
 		expect(await statusOf(url, { method })).toBe(405)
+	})
+
+	test('behavior: 5,000 requests sent at once get at most one page, and the connection ends', async () => {
+		let made = 0
+		const { url, port } = await serve({
+			pages: async () => ({ status: 200, type: 'text/plain', body: String(++made) }),
+		})
+		const socket = connect(port, '127.0.0.1').on('error', () => undefined)
+		const closed = new Promise((resolve) => socket.once('close', resolve))
+		socket.resume().write('GET /alerts HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n'.repeat(5_000))
+		await closed
+		expect(await (await fetch(`${url}/metrics`)).text()).toBe('tracewatch_up 1\n')
+		expect(made).toBeLessThanOrEqual(1)
+	})
+
+	test('behavior: requests one after another on one connection are all answered', async () => {
+		const { port } = await serve()
+		const agent = new Agent({ keepAlive: true, maxSockets: 1 })
+		onTestFinished(() => agent.destroy())
+		const sockets = new Set<unknown>()
+		for (let times = 0; times < 20; times++) {
+			const sent = request({ host: '127.0.0.1', port, path: '/metrics', agent }).end()
+			const [answer] = await once(sent, 'response')
+			expect(await text(answer)).toBe('tracewatch_up 1\n')
+			sockets.add(sent.socket)
+		}
+		expect(sockets.size).toBe(1)
+	})
+
+	test('behavior: requests that arrive together are answered in different turns of the event loop', async () => {
+		let turn = 0
+		const madeIn: number[] = []
+		const { port } = await serve({
+			pages: async () => ({ status: 200, type: 'text/plain', body: String(madeIn.push(turn)) }),
+		})
+		const sockets = Array.from({ length: 50 }, () => connect(port, '127.0.0.1'))
+		const ask = async () => {
+			const answers = sockets.map((socket) => once(socket, 'data'))
+			for (const socket of sockets) socket.write('GET /alerts HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n')
+			await Promise.all(answers)
+		}
+		// The server accepts one connection a turn.
+		await ask()
+		madeIn.length = 0
+		let isOver = false
+		const count = () => {
+			turn++
+			if (!isOver) setImmediate(count)
+		}
+		count()
+		await ask()
+		isOver = true
+		for (const socket of sockets) socket.destroy()
+		expect(new Set(madeIn).size).toBe(50)
 	})
 
 	test('behavior: 1,000 slow connections do not keep a health check out', async () => {
