@@ -36,6 +36,9 @@ export interface LogOptions {
 /** In characters. The journal splits lines longer than 48 KiB. */
 const longestLine = 16_384
 
+/** Lines beyond this are dropped while none can be written. */
+const mostWaitingBytes = 1 << 20
+
 /** One JSON line for each event, written synchronously, so that the last line before a crash is not lost. */
 export function createLog({ level = 'info', scrubber, destination = 1, ...options }: LogOptions): Log {
 	const { pretty, journal, json = false } = options
@@ -57,9 +60,14 @@ export function createLog({ level = 'info', scrubber, destination = 1, ...option
 				serializers: { err: (error) => error },
 				hooks: { streamWrite: finish },
 			},
-			typeof destination === 'number' ? pino.destination({ fd: destination, sync: true }) : destination,
+			typeof destination === 'number' ? linesTo(destination) : destination,
 		),
 	)
+}
+
+/** What cannot be written, as on a full disk, waits for the next line and ends nothing: the watch goes on unlogged. */
+function linesTo(fd: number): DestinationStream {
+	return pino.destination({ fd, sync: true, maxLength: mostWaitingBytes }).on('error', () => undefined)
 }
 
 /** Loaded only when needed, so that a service starts faster. */

@@ -1,11 +1,13 @@
-import { closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, closeSync, fstatSync, openSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import fc from 'fast-check'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { ConfigError, PlainError, RpcError, StateError, UsageError } from '../../src/errors.js'
 import { createLog, isJournal, type LogOptions } from '../../src/ops/log.js'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { mountMemory } from '../state/file/mounts.js'
+import { temporaryFolder } from '../support/folder.js'
 
 /** A log that keeps what it wrote. */
 function keepingLog(options: Partial<LogOptions> & { secrets?: readonly string[] } = {}) {
@@ -25,6 +27,25 @@ describe('createLog', () => {
 		expect(written[0]).toMatch(/^\{.*\}\n$/)
 		expect(last()).toEqual({ level: 'info', time: expect.any(String), network: 'ethereum', blocks: 3, msg: 'polled' })
 		expect(Date.parse(last().time)).toBeGreaterThan(0)
+	})
+
+	test('error: on a full disk nothing is thrown, and the lines are written once there is room', async () => {
+		const mount = await mountMemory(temporaryFolder(), 64 << 10)
+		if (mount === null) return
+		onTestFinished(() => mount.unmount())
+		const file = join(mount.folder, 'log')
+		const ballast = join(mount.folder, 'ballast')
+		const fd = openSync(file, 'a')
+		onTestFinished(() => closeSync(fd))
+		const log = createLog({ scrubber: createScrubber(), destination: fd, pretty: false, journal: false })
+		expect(() => {
+			for (;;) appendFileSync(ballast, Buffer.alloc(4096))
+		}).toThrow('ENOSPC')
+		for (let line = 0; line < 3; line++) log.info({ line }, 'no room')
+		rmSync(ballast)
+		log.info({ line: 3 }, 'room')
+		const lines = readFileSync(file, 'utf8').trimEnd().split('\n')
+		expect(lines.map((line) => JSON.parse(line).line)).toEqual([0, 1, 2, 3])
 	})
 
 	test('default: debug lines are not written', () => {
