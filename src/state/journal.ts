@@ -64,8 +64,7 @@ export interface Journal {
 	 * is known; null: none are kept. Never fails because of a disk.
 	 */
 	keepHistory(options: HistoryOptions): Promise<number | null>
-	/** For a copy of a state: whether there are rows of history; adds rows in order. Throws StateError `disk`. */
-	hasHistory(): Promise<boolean>
+	/** For a copy of a state: adds rows in order. Throws StateError `disk`. */
 	addHistory(rows: readonly HistoryEntry[]): Promise<void>
 	/** As `Store.fence`. Absent: no other instance can have the state. */
 	fence?(): Fence

@@ -98,7 +98,6 @@ export function memoryDisk(): MemoryDisk {
 			watch: () => undefined,
 			behind: async () => foreign()?.behind ?? [],
 			keepHistory: async ({ keepMs }) => (keepMs === 0 ? null : 0),
-			hasHistory: async () => disk.rows.length > 0,
 			addHistory: async (rows) => void disk.rows.push(...rows.map(({ seq }) => seq)),
 			close: async () => undefined,
 		}

@@ -1,4 +1,4 @@
-import { appendFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../src/model/ports.js'
@@ -10,6 +10,7 @@ import { copyState } from '../../src/state/wholeState.js'
 import { sized, testOnce } from '../support/longRun.js'
 import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
+import { openGate } from './postgres/gate.js'
 import { emptied, startServer } from './postgres/server.js'
 import {
 	addressOf,
@@ -174,7 +175,75 @@ test('error: a folder that holds a state, or that a daemon has, is left alone', 
 	await unlock()
 })
 
+/** As a kill leaves it: an empty state, and what a copy had written of the history. */
+async function halfCopied(place: StatePlace, lines: readonly string[]): Promise<void> {
+	if (place.kind !== 'folder') throw new Error('no folder')
+	await (await openStore(place, options)).close()
+	await mkdir(join(place.dir, 'history'))
+	for (const line of lines) {
+		const day = new Date(JSON.parse(line).endedAtMs).toISOString().slice(0, 10)
+		await appendFile(join(place.dir, 'history', `${day}.jsonl`), `${line}\n`)
+	}
+}
+
+const linesOf = async (name: string) => {
+	const [day = ''] = await readdir(join(folder, name, 'history'))
+	return (await readFile(join(folder, name, 'history', day), 'utf8')).trimEnd().split('\n')
+}
+
+test('behavior: a copy that was killed is made again, and continues after the history that is there', async () => {
+	await filled(inFolder('one'))
+	const before = await during(inFolder('one'), (store) => store.drop(['d2', 'd3'])).then(() => seen(inFolder('one')))
+	const lines = await linesOf('one')
+	for (const count of [1, 2, lines.length]) {
+		const to = inFolder(`to ${count}`)
+		await halfCopied(to, lines.slice(0, count))
+		await copyState(inFolder('one'), to)
+		expect(await sent(to)).toEqual(await sent(inFolder('one')))
+		expect(await seen(to)).toEqual(before)
+	}
+})
+
+test('error: a folder with the history of another state is left alone, also where its state is empty', async () => {
+	await filled(inFolder('one'))
+	const [line = ''] = await linesOf('one')
+	const { seq, ...row } = JSON.parse(line)
+	for (const other of [
+		{ seq, ...row, id: 'other' },
+		{ seq: seq + 1, ...row },
+	]) {
+		const to = inFolder(`to ${other.id} ${other.seq}`)
+		await halfCopied(to, [JSON.stringify(other)])
+		await expect(copyState(inFolder('one'), to)).rejects.toMatchObject({ reason: 'mismatch' })
+		expect(await sent(to)).toEqual([{ ...other, seq: 0 }])
+	}
+})
+
 describe.skipIf(server === null)('with a database', () => {
+	test('behavior: a copy whose connection is cut while it writes history has each row once', async () => {
+		if (server === null) return
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		const gate = await openGate(server.port)
+		gate.lose('insert into tracewatch.history')
+		await copyState(inFolder('one'), { kind: 'postgres', url: gate.url(server.url()) })
+		await gate.close()
+		expect(await seen(database)).toEqual(before)
+		expect(await sent(database)).toEqual(await sent(inFolder('one')))
+	})
+
+	test('behavior: a copy that failed after the history is made again', async () => {
+		const database = await emptyDatabase()
+		const before = await filled(inFolder('one'))
+		await server?.sql('alter table tracewatch.snapshot add constraint full_disk check (false)')
+		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'disk' })
+		await server?.sql('alter table tracewatch.snapshot drop constraint full_disk')
+		expect(await sent(database)).toHaveLength(1)
+		await copyState(inFolder('one'), database)
+		expect(await seen(database)).toEqual(before)
+		expect(await sent(database)).toEqual(await sent(inFolder('one')))
+	})
+
 	test('default: from a folder and back, nothing changes', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))

@@ -81,7 +81,6 @@ export function folderJournal(folder: string): Journal {
 			writer = openHistoryWriter(folder, options, rows)
 			return await lastRowIn(folder)
 		},
-		hasHistory: async () => (await lastRowIn(folder)) > 0,
 		addHistory: async (entries) => await appendRows(folder, entries),
 		close: async () => await writer?.close(),
 	}

@@ -62,10 +62,11 @@ function needleOf({ address, network }: HistoryQuery): string | null {
 	return text === null ? null : `%${text.replace(/[\\%_]/g, '\\$&')}%`
 }
 
-/** Inserts existing rows, in order. */
+/** Inserts existing rows. It may run twice, as every statement whose answer is lost. */
 export async function insertHistory({ ask, name }: Database, entries: readonly HistoryEntry[]): Promise<void> {
 	await ask(
-		`insert into tracewatch.history (name, seq, ended_at_ms, row) select $1, * from ${UNNESTED('$2', '$3', '$4')}`,
+		`insert into tracewatch.history (name, seq, ended_at_ms, row) select $1, * from ${UNNESTED('$2', '$3', '$4')}
+		on conflict do nothing`,
 		[name, ...columnsOf(entries)],
 	)
 }

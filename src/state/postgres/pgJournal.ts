@@ -249,9 +249,6 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			// Each row is written with the line that brings it.
 			return keepMs === 0 ? null : 0
 		},
-		async hasHistory() {
-			return (await ask('select from tracewatch.history where name = $1 limit 1', [name])).length > 0
-		},
 		addHistory: async (entries) => await insertHistory(database, entries),
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
