@@ -5,7 +5,7 @@
  */
 
 import { constants } from 'node:fs'
-import { mkdir, open, readdir, rm, statfs } from 'node:fs/promises'
+import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { HistoryEntry, HistoryQuery, HistoryReader } from '../../model/history.js'
 import type { HistoryOptions } from '../journal.js'
@@ -49,6 +49,23 @@ export async function forgetDays(stateFolder: string, keepMs: number, nowMs: num
 	for (const day of await daysIn(folder)) {
 		if (keepMs === 0 || Date.parse(day) + DAY_MS < nowMs - keepMs) await rm(fileOfDay(folder, day), { force: true })
 	}
+}
+
+/** A clock that shows an earlier day is wrong. */
+const EARLIEST_DAY = '2026-11-01'
+
+/**
+ * Days further in the future than rows are kept are of a clock that was wrong: the last of them becomes today, those
+ * before it the days before. Otherwise each later row would go to the last of them, and be kept until then.
+ */
+async function renameFutureDays(stateFolder: string, keepMs: number, nowMs: number): Promise<void> {
+	const folder = historyIn(stateFolder)
+	const days = await daysIn(folder)
+	const future = days.filter((day) => Date.parse(day) - nowMs > keepMs)
+	const before = days.at(-future.length - 1) ?? EARLIEST_DAY
+	const names = future.map((_, at) => dayOf(nowMs - (future.length - 1 - at) * DAY_MS))
+	if (names[0] === undefined || names[0] <= before) return
+	for (const [at, name] of names.entries()) await rename(fileOfDay(folder, future[at] ?? ''), fileOfDay(folder, name))
 }
 
 /** Number of the last row in the files; 0 where there is none, or where they cannot be read: the writer reports it. */
@@ -217,6 +234,7 @@ export function openHistoryWriter(
 	let closed = false
 
 	async function writeWaiting(): Promise<void> {
+		if (waiting.length > 0) await renameFutureDays(stateFolder, keepMs, clock())
 		while (waiting.length > 0) {
 			// A write that failed may have completed the files of earlier days.
 			const written = await lastRowIn(stateFolder)

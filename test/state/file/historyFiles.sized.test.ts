@@ -119,6 +119,37 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b', 'c'])
 	})
 
+	test('behavior: a clock that was far in the future keeps no later row for longer than the others', async () => {
+		const now = nowMs
+		nowMs = Date.parse('2035-01-01T12:00:00Z')
+		await told('a')
+		nowMs += dayMs
+		await told('b')
+		nowMs = now
+		await told('c')
+		expect(await readdir(join(folder, 'history'))).toEqual([day(now - dayMs), day(now)])
+		nowMs += dayMs
+		await told('d')
+		expect(await readdir(join(folder, 'history'))).toEqual([day(now - dayMs), day(now), day(nowMs)])
+		expect(await ids()).toEqual(['a', 'b', 'c', 'd'])
+		nowMs += historyMs + 2 * dayMs
+		await told('e')
+		expect(await ids()).toEqual(['e'])
+	})
+
+	test('behavior: a clock that is far back forgets no day', async () => {
+		const now = nowMs
+		// As machines without a battery begin.
+		for (const [back, wrongMs] of [Date.parse('2024-06-12T00:00:00Z'), 0, Date.parse('2026-07-01')].entries()) {
+			await told(`a${back}`)
+			nowMs = wrongMs
+			await told(`b${back}`)
+			nowMs = now + back * dayMs
+		}
+		await told('c')
+		expect(await ids()).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'c'])
+	})
+
 	test('behavior: a snapshot holds the rows that are not written yet, and no others', async () => {
 		await mkdir(folder, { recursive: true })
 		await writeFile(join(folder, 'history'), 'no folder')
