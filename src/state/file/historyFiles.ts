@@ -16,6 +16,7 @@ const DAY_MS = 86_400_000
 /** Rows that arrive within this time share one write. */
 const GATHER_MS = 100
 const RETRY_MS = 5_000
+const FORGET_EVERY_MS = 3_600_000
 const ROWS_AT_ONCE = 1_000
 /** Limit of waiting rows; above it, the oldest half is replaced by a hole. */
 export const MOST_WAITING_ROWS = 20_000
@@ -269,6 +270,9 @@ export function openHistoryWriter(
 	}
 
 	wake()
+	const forgetting = setInterval(() => {
+		running = running.then(run)
+	}, FORGET_EVERY_MS).unref()
 	return {
 		add(rows) {
 			if (rows.length === 0) return
@@ -279,6 +283,7 @@ export function openHistoryWriter(
 		async close() {
 			closed = true
 			if (timer !== null) clearTimeout(timer)
+			clearInterval(forgetting)
 			await running
 			await run()
 		},

@@ -16,7 +16,7 @@ import {
 } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { beforeEach, describe, expect, onTestFinished } from 'vitest'
+import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest'
 import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../../src/state/file/fileStore.js'
@@ -148,6 +148,18 @@ describe('files of history', () => {
 		}
 		await told('c')
 		expect(await ids()).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'c'])
+	})
+
+	test('behavior: a day that ends while nothing is sent is forgotten, too', async () => {
+		vi.useFakeTimers({ toFake: ['setInterval'] })
+		onTestFinished(() => void vi.useRealTimers())
+		const store = await open()
+		onTestFinished(() => store.close())
+		await tell(store, 'a')
+		await expect.poll(() => ids()).toEqual(['a'])
+		nowMs += historyMs + 2 * dayMs
+		vi.advanceTimersByTime(3_600_000)
+		await expect.poll(() => ids()).toEqual([])
 	})
 
 	test('behavior: a snapshot holds the rows that are not written yet, and no others', async () => {
