@@ -102,6 +102,17 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(2))
 	})
 
+	test('error: an instance that writes nothing ends, too, at the next renewal', async () => {
+		await store.close()
+		const lost: string[] = []
+		store = await open({ leaseMs: 1_500, onLost: ({ message }: Error) => lost.push(message) })
+		await store.commit(commitOf({ checkpoint: blockOf(2) }))
+		await server.sql('delete from tracewatch.journal where seq = 2')
+		await server.sql('update tracewatch.head set seq = 1')
+		await expect.poll(() => lost).toEqual([expect.stringContaining('older')])
+		await expect(store.drop(['a'])).rejects.toMatchObject({ reason: 'lost' })
+	})
+
 	test('behavior: a change by an operator beside the daemon is taken in, with or without a next write', async () => {
 		const beside = await openPgStore(server.url(), { clock: standingClock, historyMs: 3_600_000, isBeside: true })
 		expect(await beside.drop(['a'])).toBe(1)
