@@ -13,6 +13,8 @@ type Index = Omit<WatchlistCopies, 'chunks'>
 
 const options = { connections: 1, standstillMs: 30_000 }
 const INDEX = 'copies'
+/** First half of an advisory lock; an arbitrary number. */
+const LOCK = 1_693_722_410
 const rowOf = (digest: string, number: number) => `copy ${digest} ${number}`
 const SELECT = 'select content from tracewatch.kept where name = $1 and key = $2'
 const INSERT = 'insert into tracewatch.kept (name, key, content) values ($1, $2, $3) on conflict do nothing'
@@ -40,8 +42,8 @@ export async function writeCopyRows(url: string, copies: WatchlistCopies, fence:
 		if (index?.content.revision === revision) return
 		await database.transact(async (ask) => {
 			const insert = (key: string, content: unknown) => ask(INSERT, [name, key, JSON.stringify(content)])
-			// One at a time, so that the copies that were found still exist at the commit.
-			await ask('lock table tracewatch.kept in share row exclusive mode')
+			// One at a time of a name, so that the copies that were found still exist at the commit.
+			await ask('select pg_advisory_xact_lock($1, hashtext($2))', [LOCK, name])
 			for (const { path, digest } of files) {
 				if ((await ask(SELECT, [name, rowOf(digest, 0)])).length > 0) continue
 				let number = 0

@@ -53,3 +53,32 @@ test.skipIf(server === null)(
 		expect(after.filter(({ key }) => old(key))).toHaveLength(before.length - 1)
 	},
 )
+
+test.skipIf(server === null)('behavior: a copy of watchlists does not wait for that of another name', async () => {
+	if (server === null) return
+	const url = await server.fresh('neighbours')
+	const place = (name: string) => ({ kind: 'postgres', url: `${url}?name=${name}` }) as const
+	const one = copiesOf(['a'], 'one')
+	const endless = copiesOf(['b'], 'endless')
+	await copyWatchlists(place('eu'), one, null)
+	let begun = () => {}
+	const isBegun = new Promise<void>((resolve) => {
+		begun = resolve
+	})
+	let end = () => {}
+	const isOver = new Promise<void>((resolve) => {
+		end = resolve
+	})
+	async function* chunks(path: string) {
+		begun()
+		await isOver
+		yield* endless.chunks(path)
+	}
+	const copying = copyWatchlists(place('us'), { ...endless, chunks }, null)
+	await isBegun
+	const next = copiesOf(['c'], 'next')
+	await copyWatchlists(place('eu'), next, null).finally(end)
+	await copying
+	expect(await contentOf(await openWatchlistCopies(place('eu')))).toEqual(await contentOf(next))
+	expect(await contentOf(await openWatchlistCopies(place('us')))).toEqual(await contentOf(endless))
+})
