@@ -1,6 +1,6 @@
 /**
  * The room puts the parts together (`parts.ts`) and runs them. This file covers the daemon from start to stop,
- * `networkPoller.ts` the polls of one network, `health.ts` and `vitals.ts` the supervision.
+ * `networkPoller.ts` the polls of one network, `health/` the supervision.
  */
 
 import { once } from 'node:events'

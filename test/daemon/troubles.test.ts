@@ -53,10 +53,7 @@ function place(configured = ['hook']) {
 			}
 			const troubles: TroubleBook = { ...opened, change: (change, all) => write(() => keep(change, all)) }
 			const clock = () => nowMs
-			const status = (): PollerStatus => ({
-				...freshStatus,
-				failure: 'no endpoint answers',
-			})
+			const status = (): PollerStatus => ({ ...freshStatus(nowMs), failure: 'no endpoint answers' })
 			const all = networks.map((name) => ({ ...stalling, name }) as NetworkSettings)
 			const notices = createNotices({ recipientsOf: () => null, troubles, clock, log: silent })
 			const shared = { receiversOf: () => ['hook'], notices, log: silent }

@@ -12,8 +12,8 @@ import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
 import type { Health, HealthStatus, NetworkHealth, StuckLook, Trouble } from '../../model/trouble.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
-import type { TickResult } from '../polling/pollerStatus.js'
-import { behindInWords, reach, withRemedy } from '../polling/remedy.js'
+import { withRemedy } from '../polling/remedy.js'
+import type { NetworkNow } from './networkNow.js'
 import type { Vitals } from './vitals.js'
 
 export interface HealthOptions {
@@ -29,8 +29,6 @@ export interface HealthOptions {
 	readonly openTroubles?: () => readonly Trouble[]
 	/** The monotonic clock of the pollers. */
 	readonly steady?: Clock
-	/** Default: the clock on the wall. */
-	readonly clock?: Clock
 }
 
 /** Never rejects: an unreadable state is part of the result. */
@@ -43,13 +41,12 @@ export function createHealth({
 	isConfigChanged = () => false,
 	openTroubles = () => [],
 	steady = steadyClock,
-	clock = Date.now,
 }: HealthOptions): () => Promise<Health> {
 	return async () => {
-		const judged = vitals.networks().map((each) => judge(each, pollers, { steadyMs: steady(), nowMs: clock() }))
-		const networks = judged.map(({ line }) => line)
-		const reasonsOf = (wanted: Judged['status']) =>
-			judged.flatMap(({ line, status }) => (status === wanted && line.reason !== null ? [line.reason] : []))
+		const now = vitals.networks()
+		const networks = now.map(({ status: _, ...line }) => line)
+		const reasonsOf = (wanted: NetworkNow['status']) =>
+			now.flatMap(({ status, reason }) => (status === wanted && reason !== null ? [reason] : []))
 		const stalled = reasonsOf('stalled')
 		let away: readonly string[] = []
 		const found = await summary().catch((error: unknown) => {
@@ -90,59 +87,8 @@ function unread(error: unknown, reasons: readonly string[]): readonly string[] {
 	return reasons.some((reason) => reason.includes(words)) ? [] : [`the state cannot be read: ${words}`]
 }
 
-interface Judged {
-	readonly status: 'stalled' | 'degraded'
-	readonly line: NetworkHealth
-}
-
-/**
- * Reports without waiting for a stall, and whatever `stall_after` says: failures that do not pass by themselves (an
- * endpoint on another chain, a state that cannot be written, too many waiting deliveries), a head below a scanned
- * block, and polls of which none succeeds.
- */
-function judge(
-	each: NetworkHealth,
-	pollers: readonly NetworkPoller[],
-	{ steadyMs, nowMs }: { readonly steadyMs: number; readonly nowMs: number },
-): Judged {
-	const { network, head, checkpoint } = each
-	const poller = pollers.find(({ name }) => name === network)
-	const status = poller?.status()
-	const { backSinceMs = null, wellAtMs = null, failure = null } = status ?? {}
-	const isFirst = status?.lastDoneAtMs === null
-	const quietAfterMs = isFirst ? 0 : (poller?.quietAfterMs ?? 0)
-	const isQuiet = wellAtMs !== null && steadyMs - wellAtMs > Math.max(minuteMs, quietAfterMs)
-	// By the clock of now, which may have been set since.
-	const since = new Date(nowMs - (wellAtMs === null ? 0 : steadyMs - wellAtMs)).toISOString()
-	const isUnknown = wellAtMs !== null && (isQuiet || isFirst)
-	const line: NetworkHealth = isUnknown
-		? { ...each, head: null, headUnknownSince: since }
-		: { ...each, ...(backSinceMs !== null && { isBehindCheckpoint: true }) }
-	const ill = (reason: string, status: Judged['status'] = 'stalled'): Judged => ({
-		status,
-		line: { ...line, ok: false, reason },
-	})
-	if (!each.ok || status === undefined) return { status: 'stalled', line }
-	if (failure !== null && lasting.has(status.lastResult)) return ill(`${network} is not scanned: ${failure}`)
-	if (isQuiet) {
-		const why = failure ?? `no poll has ended: no answer, or only rate limits (429). To do: ${reach}`
-		return ill(`${network} is degraded: no poll has succeeded since ${since}: ${why}`, 'degraded')
-	}
-	const isBack = status.isBackTwice || (backSinceMs !== null && steadyMs - backSinceMs > minuteMs)
-	if (isBack && head !== null && checkpoint !== null) return ill(`${network}: ${behindInWords(head, checkpoint)}`)
-	return { status: 'stalled', line }
-}
-
-/**
- * How long polls may fail, as of a node that starts together with the machine, and the head may be below a scanned
- * block where polls are rare.
- */
-const minuteMs = 60_000
-
 /** A second look or a backfill usually passes a block that no source gives sooner than this. */
 const longUnreadMs = 60_000
-
-const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'backlog'])
 
 /** Open gaps that the operator has not accepted; their events are announced once the blocks can be read. */
 function gapsIn({ networks }: StateSummary, shown: readonly NetworkHealth[]): readonly string[] {

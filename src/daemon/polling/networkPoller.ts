@@ -88,7 +88,7 @@ export function createNetworkPoller({
 	let nudged = false
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
 	let lastPoll: TickResult | null = null
-	let status: PollerStatus = { ...freshStatus, wellAtMs: steady() }
+	let status = freshStatus(steady())
 	follower.onEnd((report) => {
 		observer?.audited(name, report)
 		if (report.result === 'done') works('auditing')

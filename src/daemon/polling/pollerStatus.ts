@@ -13,10 +13,8 @@ export interface PollerStatus {
 	readonly backSinceMs: number | null
 	/** Whether the last two polls found it so: one of several nodes behind an endpoint may lag for a moment. */
 	readonly isBackTwice: boolean
-	/**
-	 * By the steady clock: when a poll last succeeded; before the first one, when polling began; null: it has not.
-	 */
-	readonly wellAtMs: number | null
+	/** By the steady clock: when a poll last succeeded; before the first one, when polling began. */
+	readonly wellAtMs: number
 	/** The second look and the backfill that are stuck, and since when by the steady clock. */
 	readonly unread: readonly (Unread & { readonly sinceMs: number })[]
 }
@@ -30,14 +28,14 @@ type Lasting = 'misconfigured' | 'unwritten' | 'backlog'
 /** `broken`: a bug in this program. */
 export type TickResult = 'done' | 'failed' | Lasting | 'stopped' | 'broken'
 
-/** The status before the first poll. */
-export const freshStatus: PollerStatus = {
+/** The status before the first poll; `wellAtMs`: now. */
+export const freshStatus = (wellAtMs: number): PollerStatus => ({
 	lastReport: null,
 	lastDoneAtMs: null,
 	failure: null,
 	lastResult: null,
 	backSinceMs: null,
 	isBackTwice: false,
-	wellAtMs: null,
+	wellAtMs,
 	unread: [],
-}
+})

@@ -39,7 +39,7 @@ const run = (...words: readonly string[]) => typed(['gaps', ...words], { cwd: fo
 
 async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
 	const store = await opened()
-	const networks = ['ethereum', 'gnosis'].map((network) => ({ network, ok: true, reason: null }))
+	const networks = ['ethereum', 'gnosis'].map((network) => ({ network, ok: true, status: 'ok', reason: null }))
 	const health = createHealth({
 		config: { receivers: [] },
 		pollers: [],

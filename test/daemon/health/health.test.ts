@@ -1,18 +1,22 @@
 import { expect, test } from 'vitest'
 import { createHealth, type HealthOptions } from '../../../src/daemon/health/health.js'
-import type { NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
+import { createVitals } from '../../../src/daemon/health/vitals.js'
+import type { ConfiguredPoller, NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
+import { freshStatus } from '../../../src/daemon/polling/pollerStatus.js'
 import { RpcError, StateError } from '../../../src/errors.js'
 import { standingOf } from '../../../src/pages/standing.js'
+import { silent } from '../../support/silent.js'
 
 const away = 'cannot reach the state in the database at db.example: the connection was refused: start it'
 const network = { network: 'local', checkpoint: 7, head: 9, lastPollAt: null }
+const well = { ...network, ok: true, status: 'ok', reason: null } as const
 const counts = { pending: 0, held: 0, parked: 12, dead: 0, delivered: 1, lastDeliveredAtMs: null }
 
 function healthWith(rest: Partial<HealthOptions>) {
 	return createHealth({
 		config: { receivers: [] },
 		pollers: [],
-		vitals: { networks: () => [{ ...network, ok: true, reason: null }] },
+		vitals: { networks: () => [well] },
 		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', counts]]) }),
 		isRefused: () => false,
 		...rest,
@@ -24,7 +28,10 @@ test('behavior: a state that is away is one trouble, where a network says it too
 	const alone = await healthWith({ summary })
 	expect(alone.reasons).toEqual([`the state cannot be read: ${away}`])
 	const reason = `local is not scanned: ${away}`
-	const both = await healthWith({ summary, vitals: { networks: () => [{ ...network, ok: false, reason }] } })
+	const both = await healthWith({
+		summary,
+		vitals: { networks: () => [{ ...well, ok: false, status: 'stalled', reason }] },
+	})
 	expect(both.reasons).toEqual([reason])
 })
 
@@ -42,25 +49,32 @@ const failure = 'node.example.org did not answer eth_chainId: the connection was
 const since = new Date(minuteMs).toISOString()
 const fails = { failure, lastResult: 'failed', lastDoneAtMs: 1, wellAtMs: minuteMs }
 const hangs = { ...fails, failure: null, lastResult: 'done' }
+const noAnswer = 'no answer of node.example.org, or only rate limits (429). To do: see'
 const why = `local is degraded: no poll has succeeded since ${since}: `
 
 test.each([
 	['polls fail', fails, 0, minuteMs, why + failure],
 	['polls fail, and are a minute apart', fails, 2 * minuteMs, 2 * minuteMs, why + failure],
 	['polls fail, and are an hour apart', fails, 120 * minuteMs, 120 * minuteMs, why + failure],
-	['a poll hangs', hangs, 0, minuteMs, `${why}no poll has ended: no answer, or only rate limits (429). To do: see`],
+	['a poll hangs', hangs, 0, minuteMs, `${why}no poll has ended: ${noAnswer}`],
 	['none has ever succeeded, and they are an hour apart', { ...fails, lastDoneAtMs: null }, 7_200_000, minuteMs, why],
-	['the first one hangs', { ...hangs, lastDoneAtMs: null }, 0, minuteMs, why],
+	['the first one hangs', { ...hangs, lastDoneAtMs: null }, 0, minuteMs, `${why}no poll has ended yet: ${noAnswer}`],
 ])(
 	'error: %s: degraded once that lasts, and not before; the head is unknown',
 	async (_, polls, quietAfterMs, ms, reason) => {
 		let nowMs = 0
-		const status = () => ({ backSinceMs: null, unread: [], ...polls })
-		const poller = { name: 'local', quietAfterMs, status } as unknown as NetworkPoller
-		const lines = [network, { ...network, network: 'other' }].map((one) => ({ ...one, ok: true, reason: null }))
+		const network = { rpc: ['https://node.example.org/Key'] as readonly string[], stallAfterMs: null }
+		const lastReport = { head: 9n, blocks: 0n, unreadContracts: [] }
+		const pollers = [
+			{ name: 'local', quietAfterMs, status: () => ({ ...freshStatus(0), lastReport, ...polls }), network },
+			{ name: 'other', quietAfterMs, status: () => ({ ...freshStatus(nowMs), lastReport, lastDoneAtMs: 1 }), network },
+		] as unknown as readonly ConfiguredPoller[]
+		const notices = { open: () => [], reconcile: async () => undefined, timesAccepted: () => 0 }
+		const clock = () => nowMs
+		const vitals = createVitals({ pollers, notices, clock, receiversOf: () => [], log: silent })
+		for (const { name } of pollers) vitals.scanned(name, 7n)
 		const health = createHealth({
-			...{ config: { receivers: [] }, pollers: [poller], isRefused: () => false },
-			...{ steady: () => nowMs, clock: () => nowMs, vitals: { networks: () => lines } },
+			...{ config: { receivers: [] }, pollers, isRefused: () => false, vitals, steady: clock },
 			summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		})
 		nowMs = minuteMs + ms
@@ -68,9 +82,11 @@ test.each([
 		nowMs += 1
 		const found = await health()
 		expect(found).toMatchObject({ ok: false, status: 'degraded', reason: expect.stringContaining(reason) })
+		const lastPollAt = polls.lastDoneAtMs === null ? null : new Date(1).toISOString()
+		const line = { network: 'local', checkpoint: 7, head: null, headUnknownSince: since, lastPollAt }
 		expect(found.networks).toEqual([
-			{ ...lines[0], ok: false, reason: found.reason, head: null, headUnknownSince: since },
-			lines[1],
+			{ ...line, ok: false, reason: found.reason },
+			{ network: 'other', checkpoint: 7, head: 9, lastPollAt: new Date(1).toISOString(), ok: true, reason: null },
 		])
 		expect(found.failing).toEqual(polls.failure === null ? [] : ['local'])
 		expect(standingOf(found).words).toBe('Degraded')
@@ -90,7 +106,7 @@ test('behavior: blocks left unread by a backfill or a second look are named afte
 	const health = createHealth({
 		...{ config: { receivers: [] }, isRefused: () => false, steady: () => nowMs },
 		pollers: [poller as unknown as NetworkPoller],
-		vitals: { networks: () => [{ ...network, ok: true, reason: null }] },
+		vitals: { networks: () => [well] },
 		summary: async () => ({ networks: new Map([['local', summary as never]]), receivers: new Map() }),
 	})
 	expect((await health()).ok).toBe(true)
@@ -131,7 +147,7 @@ test('behavior: a watched contract that is not read is named, with how many more
 })
 
 test('behavior: the status names the gravest trouble, and a parked receiver is no stall', async () => {
-	const stalled = { ...network, ok: false, reason: 'local is not scanned: no answer' }
+	const stalled = { ...well, ok: false, status: 'stalled', reason: 'local is not scanned: no answer' } as const
 	const hook = { name: 'hook', fallback: 'desk' }
 	const config = { receivers: [hook as never] }
 	const parked = await healthWith({ config })

@@ -23,16 +23,13 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	onTestFinished(async () => {
 		await store.close()
 	})
-	let lastDoneAtMs: number | null = null
-	const status = (): PollerStatus => ({
-		...freshStatus,
-		lastDoneAtMs,
-		failure,
-	})
+	let polled: Partial<PollerStatus> = {}
+	const begun = freshStatus(nowMs)
+	const status = (): PollerStatus => ({ ...begun, ...polled, failure })
 	const rpc = ['https://node.example.org:8545/Canary-Key/evm', 'https://other.example.org/Canary-Key']
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs, rpc: rpc as readonly string[] } as NetworkSettings
 	const vitals = createVitals({
-		pollers: [{ name: 'ethereum', network: settings, status } as ConfiguredPoller],
+		pollers: [{ name: 'ethereum', quietAfterMs: 5 * minute, network: settings, status } as ConfiguredPoller],
 		receiversOf: () => ['mail', 'hook'],
 		notices: createNotices({
 			recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
@@ -51,7 +48,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 		},
 		/** A poll ends well. */
 		done() {
-			lastDoneAtMs = nowMs
+			polled = { ...polled, lastDoneAtMs: nowMs, wellAtMs: nowMs }
 		},
 		fail(words: string | null) {
 			failure = words
@@ -69,6 +66,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 				blocks,
 			}
 			vitals.reported('ethereum', report)
+			polled = { lastReport: report, lastDoneAtMs: nowMs, wellAtMs: nowMs }
 		},
 		said: async () =>
 			(await store.deliveries()).map(({ message, receiver, recipient }) => [message.type, recipient ?? receiver]),
@@ -83,16 +81,13 @@ test('behavior: polls that do not end are not said to work', async () => {
 	await pass(2 * minute)
 	expect(vitals.networks()[0]?.reason).toContain('polls work, but the head stands at block 5. To do: compare')
 	await pass(9 * minute)
-	expect(vitals.networks()[0]?.reason).toContain('and no poll has ended since')
+	expect(vitals.networks()[0]?.reason).toContain(': no poll has ended: no answer of node.example.org:8545 or other')
 })
 
 test('behavior: a stall names the endpoints that do not answer, by host, also before the first poll', async () => {
 	for (const first of [true, false]) {
-		const { pass, report, done, vitals, store } = await watched()
-		if (!first) {
-			report(5n)
-			done()
-		}
+		const { pass, report, vitals, store } = await watched()
+		if (!first) report(5n)
 		await pass(11 * minute)
 		const hosts = 'node.example.org:8545 or other.example.org'
 		const all = `no answer of ${hosts}, or only rate limits (429). To do: see`
@@ -191,9 +186,11 @@ test('behavior: a stall that begins and ends while nothing can be written is rep
 })
 
 test('behavior: the reason says whether the endpoints fail or the head stands still', async () => {
-	const { pass, report, fail, store } = await watched()
+	const { pass, report, done, fail, store } = await watched()
 	report(5n, 9n)
-	await pass(11 * minute)
+	await pass(9 * minute)
+	done()
+	await pass(2 * minute)
 	fail('node.example.org answers 502')
 	const [first] = await store.deliveries()
 	expect(first?.message.data).toMatchObject({ reason: expect.stringContaining('the head stands at block 9') })
@@ -205,9 +202,11 @@ test('behavior: the reason says whether the endpoints fail or the head stands st
 })
 
 test('behavior: a head before the checkpoint is another matter than one that stands still', async () => {
-	const { pass, report, store } = await watched()
+	const { pass, report, done, store } = await watched()
 	report(500n, 3n)
-	await pass(11 * minute)
+	await pass(9 * minute)
+	done()
+	await pass(2 * minute)
 	const [first] = await store.deliveries()
 	expect(first?.message.data).toMatchObject({
 		reason: expect.stringMatching(
