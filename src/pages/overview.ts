@@ -10,6 +10,7 @@ import { ago, amount, grouped, time } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { mark, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
+import { announced } from './rows.js'
 import { standingOf } from './standing.js'
 
 const MOST_LATEST = 12
@@ -73,18 +74,12 @@ export async function overview(facts: PageFacts) {
 
 /** The newest alerts and retractions that the state still keeps, newest first; one of each event and address. */
 function latestOf(facts: PageFacts) {
-	const all = facts.networks.flatMap(({ name }) =>
-		[...(facts.state(name)?.announcements.values() ?? [])].flatMap(({ status, alerts: [first] }) =>
-			first === undefined
-				? []
-				: [{ type: status === 'announced' ? first.type : ('alert.removed' as const), data: first.data }],
-		),
-	)
-	const newest = all.sort((one, other) => other.data.detectedAt.localeCompare(one.data.detectedAt))
-	return newest.slice(0, MOST_LATEST).map(({ type, data }) => ({
-		...{ id: data.id, type, toldAt: data.detectedAt, alert: data },
-		says: facts.says({ type, timestamp: data.detectedAt, data: { ...data, deliveryId: '' } }),
-	}))
+	const newest = announced(facts).sort((one, other) => other.data.detectedAt.localeCompare(one.data.detectedAt))
+	return newest.slice(0, MOST_LATEST).map(({ status, data, ...alert }) => {
+		const type = status === 'announced' ? alert.type : ('alert.removed' as const)
+		const says = facts.says({ type, timestamp: data.detectedAt, data: { ...data, deliveryId: '' } })
+		return { id: data.id, type, toldAt: data.detectedAt, alert: data, says }
+	})
 }
 
 type Overview = Awaited<ReturnType<typeof overview>>

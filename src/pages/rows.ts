@@ -50,3 +50,10 @@ export async function alerts(facts: PageFacts, params: URLSearchParams, room = {
 
 /** A message in a list of alerts; `alerts`: the alert, none in a message about the system. */
 export type AlertRow = Awaited<ReturnType<typeof alerts>>['alerts'][number]
+
+/** The events that the state still keeps, in the order of the networks, each with its first alert. */
+export function announced({ networks, state }: PageFacts) {
+	return networks
+		.flatMap(({ name }) => [...(state(name)?.announcements.values() ?? [])])
+		.flatMap(({ status, block, alerts: [first] }) => (first === undefined ? [] : [{ ...first, status, block }]))
+}

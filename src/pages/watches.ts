@@ -3,7 +3,6 @@
 import { setImmediate } from 'node:timers/promises'
 import { formatAmount } from '../base/amount.js'
 import { usualKinds } from '../kinds/all.js'
-import type { Address } from '../model/glossary.js'
 import type { Watch } from '../model/watch.js'
 import { isAddress, watchLink, wholeAddress } from './addresses.js'
 import { listPage } from './listPage.js'
@@ -11,6 +10,7 @@ import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { type Column, table, whole } from './look/layout.js'
 import type { PageFacts } from './pageData.js'
+import { announced } from './rows.js'
 
 const watchesAPage = 100
 /** Watches that are searched before the search yields to the event loop: a few milliseconds of work. */
@@ -26,7 +26,7 @@ export async function watches(facts: PageFacts, params: URLSearchParams) {
 
 /** What the pages know of each watch. */
 export function watchRows(facts: PageFacts, found: readonly Watch[]) {
-	const newest = newestAnnounced(facts, found)
+	const newest = newestAnnounced(facts)
 	return found.map((watch) => {
 		const { address, label, tags, watchlist, kinds, direction, receivers } = watch
 		const settings = facts.networks.find(({ name }) => name === watch.network)
@@ -51,19 +51,12 @@ export function watchRows(facts: PageFacts, found: readonly Watch[]) {
 export type WatchRow = ReturnType<typeof watchRows>[number]
 
 /** The newest announcement that the state still keeps, by network and address. */
-function newestAnnounced(facts: PageFacts, found: readonly Watch[]) {
+function newestAnnounced(facts: PageFacts) {
 	const newest = new Map<string, { id: string; at: string; block: number }>()
-	for (const { name } of facts.networks) {
-		const shown = new Set(found.flatMap((watch) => (watch.network === name ? [watch.address] : [])))
-		if (shown.size === 0) continue
-		for (const { id, block, alerts } of facts.state(name)?.announcements.values() ?? []) {
-			const [first] = alerts
-			const address = first?.data.watch.address.toLowerCase() as Address | undefined
-			if (first === undefined || address === undefined || !shown.has(address)) continue
-			const key = `${name} ${address}`
-			const event = { id, at: first.data.detectedAt, block: Number(block.number) }
-			if ((newest.get(key)?.block ?? -1) < event.block) newest.set(key, event)
-		}
+	for (const { block, data } of announced(facts)) {
+		const key = `${data.network} ${data.watch.address.toLowerCase()}`
+		const event = { id: data.id, at: data.detectedAt, block: Number(block.number) }
+		if ((newest.get(key)?.block ?? -1) < event.block) newest.set(key, event)
 	}
 	return newest
 }

@@ -3,7 +3,8 @@ import { expect, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Announcement } from '../../src/model/state.js'
 import { alertData, payer, startMs } from '../notify/samples.js'
-import { announcedOf, announcementsOf, pageFacts, servePages, shownState } from './facts.js'
+import { addressOf } from '../state/samples.js'
+import { announcedOf, announcementsOf, manyWatches, pageFacts, servePages, shownState } from './facts.js'
 
 const clock = () => startMs + 60_000
 const hourMs = 3_600_000
@@ -70,4 +71,18 @@ test('behavior: a head that is unknown or behind the checkpoint has no distance 
 	expect(behind.found.networks[0]).toMatchObject({ head: 3, lagBlocks: null })
 	expect(behind.text).not.toContain('0 blocks')
 	expect((await overviewWith({ head: 9 })).found.networks[0]).toMatchObject({ lagBlocks: 0 })
+})
+
+test('behavior: the last event of a watch is its own newest in the chain, whichever was announced last', async () => {
+	const watch = { ...alertData().watch, address: addressOf(1) }
+	const all = [
+		announced({ id: 'new', watch, blockNumber: 9 }, startMs),
+		announced({ id: 'old', watch, blockNumber: 8 }, startMs + hourMs),
+		announced({ id: 'other', watch: { ...watch, address: addressOf(3) }, blockNumber: 10 }, startMs),
+	]
+	const state = () => shownState({ announcements: announcementsOf(all) })
+	const url = await servePages(() => pageFacts({ clock, state, watches: manyWatches(2) }))
+	const found: ReturnType<typeof JSON.parse> = await (await fetch(`${url}/watches?format=json`)).json()
+	const [first, second] = found.watches.map(({ lastEvent }: { lastEvent: unknown }) => lastEvent)
+	expect([first, second]).toEqual([{ id: 'new', at: new Date(startMs).toISOString(), block: 9 }, null])
 })
