@@ -5,7 +5,7 @@ import { withdrawalListsOf } from '../chain/blocks/withdrawals.js'
 import { probeSettingOf } from '../chain/capabilities/permitted.js'
 import { createCapabilitiesRegistry } from '../chain/capabilities/registry.js'
 import { createChain } from '../chain/chain.js'
-import { createEndpoints, type Endpoints } from '../chain/endpoints/endpoints.js'
+import { createEndpoints } from '../chain/endpoints/endpoints.js'
 import type { LogProofs } from '../chain/logs/logProofs.js'
 import { openAccounts } from '../chain/openAccounts.js'
 import { createRpc, type RpcRequest } from '../chain/rpc/rpc.js'
@@ -16,10 +16,8 @@ import { createContractState } from '../chain/state/contractState.js'
 import type { WalkWait } from '../chain/walk/walkWait.js'
 import type { NetworkSettings } from '../config/settings/settings.js'
 import { contractsWanted, noTokens } from '../kinds/tokenRules.js'
-import type { Accounts } from '../model/books.js'
-import type { CodeReader, ContractStates } from '../model/contract.js'
 import type { Address, Clock } from '../model/glossary.js'
-import type { BlockFallback, Chain, Log } from '../model/ports.js'
+import type { Log } from '../model/ports.js'
 import type { WatchIndex, WatchSet } from '../model/watch.js'
 
 export interface OpenChainOptions {
@@ -44,14 +42,7 @@ const retryWithOthersMs = 3_000
 export function openChain(
 	network: NetworkSettings,
 	{ clock, steady = clock, log, tokensWanted: wanted, onRequest, onLogProofs, onProgress, walkWait }: OpenChainOptions,
-): {
-	chain: Chain
-	endpoints: Endpoints
-	accounts: Accounts
-	contracts: ContractStates | null
-	codes: CodeReader | null
-	fallback: BlockFallback
-} {
+) {
 	letYoungGrow()
 	const { requestsPerSecond } = network
 	// With several endpoints, do not wait long for one that fails: another can answer.

@@ -2,24 +2,18 @@ import { basename } from 'node:path'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import type { ReceiverSettings } from '../config/settings/settings.js'
-import type { HistoryReader } from '../model/history.js'
 import type { Store } from '../model/ports.js'
 import type { NetworkState } from '../model/state.js'
-import type { Health } from '../model/trouble.js'
 import { isAlarming } from '../notify/text/alarms.js'
 import { headline } from '../notify/text/sentence.js'
 import type { PageFacts } from '../pages/pageData.js'
 import type { Observer } from './observer.js'
 import type { InEffect } from './reload.js'
 
-export interface PageFactsOptions {
+export interface PageFactsOptions extends Pick<PageFacts, 'version' | 'startedAtMs' | 'history' | 'health'> {
 	readonly config: Config
-	readonly version: string
-	readonly startedAtMs: number
 	readonly inEffect: () => InEffect
 	readonly store: Pick<Store, 'network' | 'summary' | 'deliveries'>
-	readonly history: HistoryReader | null
-	readonly health: () => Promise<Health>
 	readonly observer: Pick<Observer, 'endpoints' | 'answers'>
 }
 

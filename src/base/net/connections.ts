@@ -31,18 +31,7 @@ export interface BrokenHead extends Error {
 	readonly answered?: { readonly status: number; readonly body: string }
 }
 
-export interface Connections {
-	/**
-	 * Resolves when the headers have arrived; the caller must read or destroy the body. Redirects are not followed.
-	 * Throws the error of the socket, TLS or the parser, ETIMEDOUT when no connection is made within `connectTimeoutMs`,
-	 * and an AbortError when the signal is aborted.
-	 */
-	send(request: HttpRequest, signal: AbortSignal): Promise<http.IncomingMessage>
-	/** Also aborts requests that are under way or waiting. */
-	close(): void
-}
-
-export interface HttpRequest {
+interface HttpRequest {
 	readonly method: 'GET' | 'POST'
 	/** Includes the query. */
 	readonly path: string
@@ -62,7 +51,7 @@ const headTimeLimitMs = 5_000
 export function createConnections(
 	origin: string,
 	{ connections, connectTimeoutMs, idleMs = 30_000, lookup, lenient = false }: ConnectionsOptions,
-): Connections {
+) {
 	const { protocol, hostname, port } = new URL(origin)
 	const { Agent, request } = protocol === 'https:' ? https : http
 	const established = protocol === 'https:' ? 'secureConnect' : 'connect'
@@ -76,8 +65,13 @@ export function createConnections(
 	}
 
 	return {
-		send: ({ method, path, headers, body }, signal) =>
-			new Promise((resolve, reject) => {
+		/**
+		 * Resolves when the headers have arrived; the caller must read or destroy the body. Redirects are not followed.
+		 * Throws the error of the socket, TLS or the parser, ETIMEDOUT when no connection is made within
+		 * `connectTimeoutMs`, and an AbortError when the signal is aborted.
+		 */
+		send: ({ method, path, headers, body }: HttpRequest, signal: AbortSignal) =>
+			new Promise<http.IncomingMessage>((resolve, reject) => {
 				if (isClosed) return reject(new Error('the connections are closed'))
 				const length = body === undefined ? {} : { 'content-length': String(Buffer.byteLength(body)) }
 				const sent = request({ ...target, method, path, headers: { ...headers, ...length }, signal })
@@ -108,6 +102,7 @@ export function createConnections(
 				})
 				sent.end(body)
 			}),
+		/** Also aborts requests that are under way or waiting. */
 		close() {
 			isClosed = true
 			for (const sent of underWay) sent.destroy()
