@@ -121,12 +121,7 @@ async function runUntil(
 	})
 	try {
 		const summary = () => store.summary()
-		const health = createHealth({
-			...{ config, pollers, vitals, summary },
-			openTroubles: () => troubles.current().open,
-			isRefused: () => inEffect.isRefused,
-			isConfigChanged: () => inEffect.isConfigChanged,
-		})
+		const health = createHealth({ config, pollers, vitals, summary, inEffect, troubles })
 		judge = health
 		// Only a folder needs the control channel: with a database, commands write to the state themselves.
 		if (statePlace.kind === 'folder') {

@@ -56,7 +56,7 @@ const walkWait = { oneMs: 4_000, firstMs: 3_500, severalMs: 3_000, eachMs: 250, 
 
 /** Takes the lock, opens the state and builds the parts. Sends no request yet. Throws StateError. */
 export async function openParts(options: PartsOptions) {
-	const { config, log, version, scrubber, clock = Date.now, observer, leastLateMs = 0, runsOnce = false } = options
+	const { config, log, version, scrubber, clock = Date.now, observer } = options
 	/** A test's clock serves as both clocks. */
 	const steady = options.clock ?? steadyClock
 	const closers = createClosers()
@@ -94,7 +94,7 @@ export async function openParts(options: PartsOptions) {
 		/** The mail addresses of a receiver, each with its own delivery; null if the receiver is not split. */
 		const recipientsOf = (receiver: string) => recipients.get(receiver) ?? null
 		const watches = () => current
-		const shared = { store, clock, steady, log, closers, observer, leastLateMs, runsOnce, watches, recipientsOf }
+		const shared = { ...options, clock, steady, store, closers, watches, recipientsOf }
 		const pollers = config.networks.map((network) => openPoller(network, shared))
 		return {
 			...{ store, deliverer, troubles, pollers, recipientsOf },
@@ -112,19 +112,19 @@ export async function openParts(options: PartsOptions) {
 	}
 }
 
-interface Shared extends Required<Pick<PartsOptions, 'clock' | 'log' | 'leastLateMs' | 'runsOnce'>> {
-	readonly store: Store
+interface Shared extends PartsOptions {
+	readonly clock: Clock
 	/** Monotonic clock for waits and ages. */
 	readonly steady: Clock
+	readonly store: Store
 	readonly closers: Closers
-	readonly observer: Observer | undefined
 	/** According to the current watchlists. */
 	readonly watches: () => WatchSet
 	readonly recipientsOf: PollConfig['recipientsOf']
 }
 
 function openPoller(network: NetworkSettings, shared: Shared): ConfiguredPoller {
-	const { store, clock, steady, closers, observer, watches, recipientsOf, runsOnce, leastLateMs } = shared
+	const { store, clock, steady, closers, observer, watches, recipientsOf, runsOnce = false, leastLateMs = 0 } = shared
 	const { name } = network
 	const log = shared.log.child({ network: name })
 	const receivers = () => receiversOf(watches(), name)

@@ -10,7 +10,7 @@ import { isAccepted, notReadAgain } from '../../core/gaps.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
-import type { Health, HealthStatus, NetworkHealth, StuckLook, Trouble } from '../../model/trouble.js'
+import type { Health, HealthStatus, NetworkHealth, StuckLook, TroubleBook, Troubles } from '../../model/trouble.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import { withRemedy } from '../polling/remedy.js'
 import type { NetworkNow } from './networkNow.js'
@@ -21,12 +21,10 @@ export interface HealthOptions {
 	readonly pollers: readonly NetworkPoller[]
 	readonly vitals: Pick<Vitals, 'networks'>
 	readonly summary: () => Promise<StateSummary>
-	/** Whether the watchlists on disk are invalid and older ones are in effect. */
-	readonly isRefused: () => boolean
-	/** Whether tracewatch.yaml on disk is not the one in effect. Default: it is. */
-	readonly isConfigChanged?: () => boolean
-	/** Default: none. */
-	readonly openTroubles?: () => readonly Trouble[]
+	/** Whether the edited watchlists are invalid, and whether tracewatch.yaml on disk is not the one in effect. */
+	readonly inEffect: { readonly isRefused: boolean; readonly isConfigChanged: boolean }
+	/** Troubles that receivers were notified of. */
+	readonly troubles: Pick<TroubleBook, 'current'>
 	/** The monotonic clock of the pollers. */
 	readonly steady?: Clock
 }
@@ -37,9 +35,8 @@ export function createHealth({
 	pollers,
 	vitals,
 	summary,
-	isRefused,
-	isConfigChanged = () => false,
-	openTroubles = () => [],
+	inEffect,
+	troubles,
 	steady = steadyClock,
 }: HealthOptions): () => Promise<Health> {
 	return async () => {
@@ -55,16 +52,16 @@ export function createHealth({
 		})
 		const stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
 		/** Most severe first. */
-		const troubles: readonly (readonly [HealthStatus, readonly string[]])[] = [
+		const wrong: readonly (readonly [HealthStatus, readonly string[]])[] = [
 			['stalled', [...stalled, ...away]],
 			['degraded', reasonsOf('degraded')],
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
-			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, openTroubles())]],
-			['refused', isRefused() ? [wrongEdit] : []],
-			['ok', isConfigChanged() ? [CONFIG_CHANGED] : []],
+			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles.current())]],
+			['refused', inEffect.isRefused ? [wrongEdit] : []],
+			['ok', inEffect.isConfigChanged ? [CONFIG_CHANGED] : []],
 		]
-		const reasons = [...new Set(troubles.flatMap(([, each]) => each))]
-		const status = troubles.find(([, each]) => each.length > 0)?.[0] ?? 'ok'
+		const reasons = [...new Set(wrong.flatMap(([, each]) => each))]
+		const status = wrong.find(([, each]) => each.length > 0)?.[0] ?? 'ok'
 		const failing = pollers.flatMap((poller) => (poller.status().failure == null ? [] : [poller.name]))
 		const reason = reasons.length === 0 ? null : reasons.join('; ')
 		return { ok: status === 'ok', status, reason, reasons, networks, failing, ...(stuck.length > 0 && { stuck }) }
@@ -126,8 +123,8 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 }
 
 /** Receivers that have failed for minutes while messages wait. */
-function failingReceivers({ receivers }: StateSummary, troubles: readonly Trouble[]): readonly string[] {
-	return troubles.flatMap((trouble) => {
+function failingReceivers({ receivers }: StateSummary, { open }: Troubles): readonly string[] {
+	return open.flatMap((trouble) => {
 		if (trouble.kind !== 'undelivered' || trouble.state !== 'failing' || !trouble.announced) return []
 		const { receiver, sinceMs } = trouble
 		const { pending = 0, aside = 0, failure = 'see the log' } = receivers.get(receiver) ?? {}

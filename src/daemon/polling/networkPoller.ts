@@ -12,33 +12,7 @@ import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
 import { freshStatus, type PollerStatus, type TickResult } from './pollerStatus.js'
 import { behindInWords, newsOf, withRemedy } from './remedy.js'
 
-/** Polls one network; at most one poll runs at a time, and at most one audit beside it. */
-export interface NetworkPoller {
-	readonly name: string
-	/** After this time without a successful poll the network is not well. */
-	readonly quietAfterMs: number
-	/**
-	 * Polls until nothing is left below the target. A tick during a running poll is skipped and counted; nothing is
-	 * missed, since every poll goes from the checkpoint to the head. Never rejects because of a failing node or disk.
-	 */
-	tick(signal: AbortSignal): Promise<TickResult>
-	/** Polls now, or once more after the running poll ends, with or without success. Not counted as a tick or a skip. */
-	nudge(signal: AbortSignal): void
-	/** Resolves when neither a poll nor an audit is running. Not counted as a tick or a skip. */
-	idle(): Promise<void>
-	/**
-	 * Waits at most this long for the audit that follows the last poll, and ends it. Resolves to the result with the
-	 * audit: 'done' unless the poll or the audit failed. What is not done, the next audit does.
-	 */
-	endAudit(withinMs: number): Promise<TickResult>
-	/** Takes effect at the next poll. A running poll is followed by another one. */
-	setWatches(watches: WatchIndex): void
-	status(): PollerStatus
-	/** Notes that a request ended, or that a part of an answer arrived: the poll is alive. */
-	noteActivity(): void
-	/** False when a poll runs and had no activity for this long. */
-	isAlive(withinMs: number): boolean
-}
+export type NetworkPoller = ReturnType<typeof createNetworkPoller>
 
 /** With the settings that it was made from. */
 export type ConfiguredPoller = NetworkPoller & { readonly network: NetworkSettings }
@@ -68,6 +42,7 @@ export interface PollObserver {
 /** Shortest time between log lines for a network without news, which show that polling works. */
 const SAYS_EVERY_MS = 3_600_000
 
+/** Polls one network; at most one poll runs at a time, and at most one audit beside it. */
 export function createNetworkPoller({
 	config,
 	ports,
@@ -75,7 +50,7 @@ export function createNetworkPoller({
 	quietAfterMs = 0,
 	observer,
 	waitReason,
-}: NetworkPollerOptions): NetworkPoller {
+}: NetworkPollerOptions) {
 	const { log, clock } = ports
 	const { follower } = ports.audit
 	const { name } = config.network
@@ -211,33 +186,47 @@ export function createNetworkPoller({
 
 	return {
 		name,
+		/** After this time without a successful poll the network is not well. */
 		quietAfterMs,
-		tick(signal) {
+		/**
+		 * Polls until nothing is left below the target. A tick during a running poll is skipped and counted; nothing is
+		 * missed, since every poll goes from the checkpoint to the head. Never rejects because of a failing node or disk.
+		 */
+		tick(signal: AbortSignal): Promise<TickResult> {
 			if (running === null) return begin(signal)
 			observer?.ended(name, 'skipped')
 			return running
 		},
-		nudge(signal) {
+		/** Polls now, or once more after the running poll ends. Not counted as a tick or a skip. */
+		nudge(signal: AbortSignal): void {
 			if (running === null) void begin(signal)
 			else nudged = true
 		},
-		async idle() {
+		/** Resolves when neither a poll nor an audit is running. Not counted as a tick or a skip. */
+		async idle(): Promise<void> {
 			while (running !== null) await running
 			await follower.idle()
 		},
-		async endAudit(withinMs) {
+		/**
+		 * Waits at most this long for the audit that follows the last poll, and ends it. Resolves to the result with the
+		 * audit: 'done' unless the poll or the audit failed. What is not done, the next audit does.
+		 */
+		async endAudit(withinMs: number): Promise<TickResult> {
 			await atMost(follower.idle(), withinMs)
 			await follower.halt()
 			return status.lastResult ?? 'stopped'
 		},
-		setWatches(watches) {
+		/** Takes effect at the next poll. A running poll is followed by another one. */
+		setWatches(watches: WatchIndex): void {
 			current = { ...current, watches }
 		},
 		status: () => status,
-		noteActivity() {
+		/** Notes that a request ended, or that a part of an answer arrived: the poll is alive. */
+		noteActivity(): void {
 			lastActivityAtMs = steady()
 		},
-		isAlive: (withinMs) => running === null || steady() - lastActivityAtMs < withinMs,
+		/** False when a poll runs and had no activity for this long. */
+		isAlive: (withinMs: number) => running === null || steady() - lastActivityAtMs < withinMs,
 	}
 }
 

@@ -45,7 +45,8 @@ async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
 		pollers: [],
 		vitals: { networks: () => networks as never },
 		summary: () => store.summary(),
-		isRefused: () => false,
+		inEffect: { isRefused: false, isConfigChanged: false },
+		troubles: { current: () => ({ open: [], timesAccepted: 0 }) },
 	})
 	const { ok, reason } = await health()
 	await store.close()

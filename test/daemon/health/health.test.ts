@@ -4,12 +4,16 @@ import { createVitals } from '../../../src/daemon/health/vitals.js'
 import type { ConfiguredPoller, NetworkPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { freshStatus } from '../../../src/daemon/polling/pollerStatus.js'
 import { RpcError, StateError } from '../../../src/errors.js'
+import type { Trouble } from '../../../src/model/trouble.js'
 import { standingOf } from '../../../src/pages/standing.js'
 import { silent } from '../../support/silent.js'
 
 const away = 'cannot reach the state in the database at db.example: the connection was refused: start it'
 const network = { network: 'local', checkpoint: 7, head: 9, lastPollAt: null }
 const well = { ...network, ok: true, status: 'ok', reason: null } as const
+const unchanged = { isRefused: false, isConfigChanged: false }
+const bookOf = (...open: readonly Trouble[]) => ({ current: () => ({ open, timesAccepted: 0 }) })
+const troubles = bookOf()
 const counts = { pending: 0, held: 0, parked: 12, dead: 0, delivered: 1, lastDeliveredAtMs: null }
 
 function healthWith(rest: Partial<HealthOptions>) {
@@ -18,7 +22,7 @@ function healthWith(rest: Partial<HealthOptions>) {
 		pollers: [],
 		vitals: { networks: () => [well] },
 		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', counts]]) }),
-		isRefused: () => false,
+		...{ inEffect: unchanged, troubles },
 		...rest,
 	})()
 }
@@ -37,7 +41,10 @@ test('behavior: a state that is away is one trouble, where a network says it too
 
 test('behavior: a wrong edit and a receiver that accepts nothing say what to do', async () => {
 	const hook = { name: 'hook', fallback: null }
-	const { reasons } = await healthWith({ isRefused: () => true, config: { receivers: [hook as never] } })
+	const { reasons } = await healthWith({
+		inEffect: { ...unchanged, isRefused: true },
+		config: { receivers: [hook as never] },
+	})
 	expect(reasons).toEqual([
 		expect.stringMatching(/^hook refuses all messages \(12 wait\)\. To do: correct that /),
 		expect.stringMatching(/last good ones stay in effect\. To do: `tracewatch check` says what is wrong/),
@@ -74,7 +81,7 @@ test.each([
 		const vitals = createVitals({ pollers, notices, clock, receiversOf: () => [], log: silent })
 		for (const { name } of pollers) vitals.scanned(name, 7n)
 		const health = createHealth({
-			...{ config: { receivers: [] }, pollers, isRefused: () => false, vitals, steady: clock },
+			...{ config: { receivers: [] }, pollers, inEffect: unchanged, troubles, vitals, steady: clock },
 			summary: async () => ({ networks: new Map(), receivers: new Map() }),
 		})
 		nowMs = minuteMs + ms
@@ -104,7 +111,7 @@ test('behavior: blocks left unread by a backfill or a second look are named afte
 	const backfills = [29n, 70n].map((from) => ({ span: { from, to: from + 31n }, addresses: [] }))
 	const summary = { backfills, settled: { number: 19n } }
 	const health = createHealth({
-		...{ config: { receivers: [] }, isRefused: () => false, steady: () => nowMs },
+		...{ config: { receivers: [] }, inEffect: unchanged, troubles, steady: () => nowMs },
 		pollers: [poller as unknown as NetworkPoller],
 		vitals: { networks: () => [well] },
 		summary: async () => ({ networks: new Map([['local', summary as never]]), receivers: new Map() }),
@@ -155,7 +162,7 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	expect(parked.reason).toMatch(/^hook refuses all messages \(12 wait\); they also go to its fallback desk\. To do: /)
 	const both = await healthWith({ config, vitals: { networks: () => [stalled] } })
 	expect(both).toMatchObject({ status: 'stalled', reasons: [stalled.reason, parked.reason] })
-	expect(await healthWith({ isRefused: () => true })).toMatchObject({ status: 'refused' })
+	expect(await healthWith({ inEffect: { ...unchanged, isRefused: true } })).toMatchObject({ status: 'refused' })
 	expect(await healthWith({})).toMatchObject({ ok: true, status: 'ok' })
 })
 
@@ -169,7 +176,7 @@ test.each([
 	const begun = { kind: 'undelivered', receiver: 'hook', recipient: null, state: 'failing', sinceMs: 0 } as const
 	const { status, reason } = await healthWith({
 		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', hook]]) }),
-		openTroubles: () => [{ ...begun, receivers: [], announced: true, ...rest }],
+		troubles: bookOf({ ...begun, receivers: [], announced: true, ...rest }),
 	})
 	const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
 	const full = `hook has accepted no message since 1970-01-01T00:00:00.000Z (3 wait): ${words}. ${todo}`
