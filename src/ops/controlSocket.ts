@@ -16,7 +16,8 @@ const controlRequest = z.discriminatedUnion('act', [
 	z.object({ act: z.enum(['retry', 'drop']), ids: z.array(z.string()).readonly() }),
 	/** An operator's decision about open gaps. Block numbers in decimal. */
 	z.object({
-		act: z.enum(['accept-gaps', 'retry-gaps']),
+		act: z.literal('mark-gaps'),
+		mark: z.enum(['accept', 'retry']),
 		network: z.string(),
 		blocks: z.array(z.string().regex(/^\d{1,20}$/)).readonly(),
 	}),
@@ -25,6 +26,7 @@ const controlRequest = z.discriminatedUnion('act', [
 
 /** Requests to a running daemon. */
 export type ControlRequest = z.infer<typeof controlRequest>
+export type ChangeRequest = Exclude<ControlRequest, { readonly act: 'health' }>
 
 /** The number of deliveries or gaps found, the health of the daemon, or an error message. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
@@ -84,10 +86,7 @@ async function listen(server: Server, path: string): Promise<void> {
  * Sends a request to the daemon of a state folder. Resolves to the number of deliveries or gaps that it found; null
  * when no daemon listens. Throws PlainError when the daemon reports an error or does not answer.
  */
-export async function askControl(
-	stateDir: string,
-	request: Exclude<ControlRequest, { readonly act: 'health' }>,
-): Promise<number | null> {
+export async function askControl(stateDir: string, request: ChangeRequest): Promise<number | null> {
 	const reply = await ask(stateDir, request)
 	if (reply === null) return null
 	if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)

@@ -1,18 +1,14 @@
 import type { StateSettings } from '../../config/load.js'
+import { carryOut } from '../../daemon/controlAnswer.js'
 import { StateError, UsageError } from '../../errors.js'
-import type { Store } from '../../model/ports.js'
-import { askControl } from '../../ops/controlSocket.js'
+import { askControl, type ChangeRequest } from '../../ops/controlSocket.js'
 import { openStore } from '../../state/open.js'
 
 /**
- * Changes the state. A running daemon holds the folder and does what is requested; else `work` does it here, under the
+ * Changes the state. A running daemon holds the folder and does what is requested; else it is done here, under the
  * folder's lock. A database is always changed here. Resolves to how many deliveries or gaps were changed.
  */
-export async function besideDaemon(
-	{ statePlace, historyMs }: StateSettings,
-	request: Parameters<typeof askControl>[1],
-	work: (store: Store) => Promise<number>,
-): Promise<number> {
+export async function besideDaemon({ statePlace, historyMs }: StateSettings, request: ChangeRequest): Promise<number> {
 	const ask = async () => (statePlace.kind === 'folder' ? await askControl(statePlace.dir, request) : null)
 	const count = await ask()
 	if (count !== null) return count
@@ -26,7 +22,7 @@ export async function besideDaemon(
 	})
 	if (typeof store === 'number') return store
 	try {
-		return await work(store)
+		return await carryOut(store, request)
 	} finally {
 		await store.close()
 	}

@@ -9,7 +9,6 @@ import { isAlone, statusOf } from '../../core/outbox/waiting.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Delivery, ShownStatus } from '../../model/delivery.js'
 import type { Address } from '../../model/glossary.js'
-import type { Store } from '../../model/ports.js'
 import { headline } from '../../notify/text/sentence.js'
 import { peek } from '../../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs, readBy } from '../command.js'
@@ -89,8 +88,7 @@ export const deliveries: Command = {
 		const missing = ids.find((id) => !known.has(id))
 		if (missing !== undefined) throw new PlainError(`there is no such delivery: ${missing}`)
 		const chosen = all === true ? [...known] : [...new Set(ids)]
-		const work = (store: Store) => (act === 'retry' ? store.retry(chosen, Date.now()) : store.drop(chosen))
-		const count = chosen.length === 0 ? 0 : await besideDaemon(settings, { act, ids: chosen }, work)
+		const count = chosen.length === 0 ? 0 : await besideDaemon(settings, { act, ids: chosen })
 		const done = { retry: 'will be tried again now', drop: 'dropped' }
 		io.out(`${counted(count, 'delivery', 'deliveries')} ${done[act]}`)
 		return count === chosen.length ? exitCodes.done : exitCodes.failed

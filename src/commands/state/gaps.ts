@@ -61,12 +61,9 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		const chosen = all === true ? found : [...new Set(blocks)].map((block) => gapAt(block, found))
 		let count = 0
 		for (const name of new Set(chosen.map((one) => one.network))) {
-			const numbers = chosen.flatMap((one) => (one.network === name ? [one.gap.block.number] : []))
-			count += await besideDaemon(
-				{ statePlace, ...settings },
-				{ act: `${act}-gaps`, network: name, blocks: numbers.map(String) },
-				(store) => store.markGaps(name, numbers, { act, atMs: Date.now() }),
-			)
+			const blocks = chosen.flatMap((one) => (one.network === name ? [`${one.gap.block.number}`] : []))
+			const request = { act: 'mark-gaps', mark: act, network: name, blocks } as const
+			count += await besideDaemon({ statePlace, ...settings }, request)
 		}
 		const done = {
 			retry: 'will be asked for at the next poll',
