@@ -25,78 +25,51 @@ export const alert = z.object({
 			'Type of the frame. From `log` on no frame shows it: `log` is of tokens, `balance` also of `unexplained`.',
 		),
 })
+// A movement of coins has its amount in wei, a movement of tokens has its token.
+const coins = alertFields.pick({ valueWei: true }).required()
+const tokens = tokenFields.pick({ token: true })
+
 /** With the fields of all kinds. */
-const anyAlert = alert.extend(Object.assign({}, ...allRecords.map(({ own }) => own.partial().shape)))
-
-function jsonOf(fields: z.ZodType): object {
-	const { $schema: _, ...json } = z.toJSONSchema(fields, { io: 'input', target: 'draft-7', override: shortened })
-	return json
-}
-
-/** Removes what says no more than `date-time` and `integer` do. */
-function shortened({ jsonSchema: json }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
-	if (json.format === 'date-time') delete json.pattern
-	if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
-	if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
-}
-
-const envelope = (types: readonly string[], data: object, title: string) => ({
-	type: 'object',
-	title,
-	required: ['type', 'timestamp', 'data'],
-	properties: { type: { enum: types }, timestamp: { type: 'string', format: 'date-time' }, data },
+const anyAlert = alert.extend(Object.assign({}, ...allRecords.map(({ own }) => own.partial().shape))).meta({
+	id: 'alert',
+	description: 'One event on one watched address.',
+	anyOf: [coins, tokens].map((fields) => {
+		const { $schema: _, ...json } = z.toJSONSchema(fields, { io: 'input' })
+		return json
+	}),
 })
+const delivery = deliveryFields.meta({ id: 'delivery' })
+
+/** An alert inside a digest names the delivery that it would have been. */
+const envelope = (types: readonly string[], data: z.ZodType, title: string) =>
+	z.object({ type: z.enum(types), timestamp: z.iso.datetime(), data: z.intersection(data, delivery) }).meta({ title })
 
 const digestedTypes = [...allKinds.map((kind) => `alert.${kind}`), 'alert.removed']
-const ref = (name: string) => ({ $ref: `#/definitions/${name}` })
-/** An alert inside a digest names the delivery that it would have been. */
-const withDelivery = (name: string) => ({ allOf: [ref(name), ref('delivery')] })
-const digest = {
-	type: 'object',
-	required: ['id', 'alerts'],
-	properties: {
-		id: { type: 'string' },
-		alerts: {
-			type: 'array',
-			minItems: 2,
-			description: 'As they would have come one by one, each with the deliveryId that it would have had.',
-			items: envelope(digestedTypes, withDelivery('alert'), 'one alert'),
-		},
-	},
-}
+const digest = z
+	.object({
+		id: z.string(),
+		alerts: z
+			.array(envelope(digestedTypes, anyAlert, 'one alert'))
+			.min(2)
+			.describe('As they would have come one by one, each with the deliveryId that it would have had.'),
+	})
+	.meta({ id: 'digest' })
+const system = systemFields.meta({
+	id: 'system',
+	description:
+		'A network has stalled or recovered; or some of its blocks cannot be read, or were read after all; or ' +
+		'watchlists were edited wrongly, or are right again.',
+})
+const undelivered = undeliveredFields.meta({
+	id: 'undelivered',
+	description: 'A receiver accepts nothing, or refuses messages; sent to its fallback.',
+})
 
-export const alertSchema = {
-	$schema: 'http://json-schema.org/draft-07/schema#',
-	title: 'Alert of tracewatch',
-	description: 'Body of a webhook. `type` says which form `data` has.',
-	oneOf: [
-		envelope([...digestedTypes, 'test'], withDelivery('alert'), 'an alert, its removal, or a test'),
-		envelope(['alert.digest'], withDelivery('digest'), 'many alerts at once'),
-		envelope(
-			['system.stalled', 'system.gap', 'system.refused', 'system.recovered'],
-			withDelivery('system'),
-			'a word of the system',
-		),
-		envelope(['system.undelivered', 'system.recovered'], withDelivery('undelivered'), 'word of a receiver'),
-	],
-	definitions: {
-		alert: {
-			description: 'One event on one watched address.',
-			...jsonOf(anyAlert),
-			// A movement of coins has its amount in wei, a movement of tokens has its token.
-			anyOf: [jsonOf(alertFields.pick({ valueWei: true }).required()), jsonOf(tokenFields.pick({ token: true }))],
-		},
-		digest,
-		system: {
-			description:
-				'A network has stalled or recovered; or some of its blocks cannot be read, or were read after all; or ' +
-				'watchlists were edited wrongly, or are right again.',
-			...jsonOf(systemFields),
-		},
-		undelivered: {
-			description: 'A receiver accepts nothing, or refuses messages; sent to its fallback.',
-			...jsonOf(undeliveredFields),
-		},
-		delivery: jsonOf(deliveryFields),
-	},
-}
+export const alertSchema = z
+	.xor([
+		envelope([...digestedTypes, 'test'], anyAlert, 'an alert, its removal, or a test'),
+		envelope(['alert.digest'], digest, 'many alerts at once'),
+		envelope(['system.stalled', 'system.gap', 'system.refused', 'system.recovered'], system, 'a word of the system'),
+		envelope(['system.undelivered', 'system.recovered'], undelivered, 'word of a receiver'),
+	])
+	.meta({ title: 'Alert of tracewatch', description: 'Body of a webhook. `type` says which form `data` has.' })

@@ -8,8 +8,15 @@ export type SchemaName = (typeof schemaNames)[number]
 
 /** JSON Schema (draft 7) of a file that a person writes, or of a webhook's body. */
 export function jsonSchema(name: SchemaName): object {
-	if (name === 'alert') return alertSchema
-	const schema = name === 'config' ? settingsSchema : watchlistSchemas({ networks: null, receivers: null }, null).whole
+	const watchlistSchema = watchlistSchemas({ networks: null, receivers: null }, null).whole
+	const schema = { config: settingsSchema, watchlist: watchlistSchema, alert: alertSchema }[name]
 	// The schema of the input, because the schema of the output would require every key that has a default.
-	return z.toJSONSchema(schema, { io: 'input', target: 'draft-7' })
+	return z.toJSONSchema(schema, { io: 'input', target: 'draft-7', override: shortened })
+}
+
+/** Removes what says no more than `date-time` and `integer` do. */
+function shortened({ jsonSchema: json }: { readonly jsonSchema: z.core.JSONSchema.BaseSchema }): void {
+	if (json.format === 'date-time') delete json.pattern
+	if (json.minimum === Number.MIN_SAFE_INTEGER) delete json.minimum
+	if (json.maximum === Number.MAX_SAFE_INTEGER) delete json.maximum
 }
