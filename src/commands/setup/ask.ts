@@ -1,20 +1,15 @@
 /** One question of `setup`: an option, the environment or a person answers, and the answer is tried at once. */
 
 import { isCancel, password, select, text } from '@clack/prompts'
-import { UsageError } from '../../errors.js'
-import type { ExitCode, Io } from '../command.js'
+import { PlainError, RpcError, UsageError } from '../../errors.js'
+import { type ExitCode, exitCodes, type Io } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
 import type { Answer, Said } from './texts.js'
 
-/** An answer that was tried does not work. */
-export class AnswerError extends Error {
-	override readonly name = 'AnswerError'
+/** What became of trying an answer, and what is said of it. */
+export interface Trial {
 	readonly code: ExitCode
-
-	constructor(words: string, code: ExitCode) {
-		super(words)
-		this.code = code
-	}
+	readonly lines: readonly string[]
 }
 
 export interface Interview {
@@ -42,14 +37,14 @@ export interface Question {
 	isFor?(said: Said): boolean
 	/** The answer as it is kept. Throws a RangeError whose message completes "it …". */
 	read(text: string, said: Said): string
-	/** Tries what was said so far. Throws an Error that says why it does not work. */
-	attempt?(said: Said, io: Io): Promise<void>
+	/** Tries what was said so far. Throws RpcError or PlainError where a node does not answer as it should. */
+	attempt?(said: Said, io: Io): Promise<Trial>
 }
 
-/** Asks until the answer works, and keeps it in `said`. An answer that no person gave must work. */
-export async function ask(question: Question, said: Said, { io, asks, tries }: Interview): Promise<void> {
+/** Asks until the answer works, and keeps it in `said`. An answer that no person gave is tried once. */
+export async function ask(question: Question, said: Said, { io, asks, tries }: Interview): Promise<ExitCode> {
 	const { key, isSecret, attempt, isFor } = question
-	if (isFor?.(said) === false) return
+	if (isFor?.(said) === false) return exitCodes.done
 	const given = said[key] ?? (asks ? undefined : question.usual)
 	if (given === undefined && !asks) throw unanswered(question)
 	for (;;) {
@@ -57,16 +52,19 @@ export async function ask(question: Question, said: Said, { io, asks, tries }: I
 		const value = readAnswer(question, answer, said)
 		if (isSecret) io.scrubber.add([answer, value])
 		said[key] = value
-		if (!tries || attempt === undefined) return
-		try {
-			const trial = () => attempt(said, io)
-			return await withoutEcho(asks, () => whileWaiting(() => 'trying it', trial))
-		} catch (error) {
-			io.signal.throwIfAborted()
-			if (given !== undefined || !(error instanceof Error)) throw error
-			io.err(`  ${error.message}`)
-		}
+		if (!tries || attempt === undefined) return exitCodes.done
+		const trial = () => attempt(said, io).catch(unanswering)
+		const { code, lines } = await withoutEcho(asks, () => whileWaiting(() => 'trying it', trial))
+		io.signal.throwIfAborted()
+		for (const line of lines) io.err(`  ${line}`)
+		if (code === exitCodes.done || given !== undefined) return code
 	}
+}
+
+function unanswering(error: unknown): Trial {
+	if (error instanceof RpcError) return { code: exitCodes.tryAgain, lines: [error.message] }
+	if (error instanceof PlainError) return { code: exitCodes.failed, lines: [error.message] }
+	throw error
 }
 
 export function unanswered({ key, option = key }: Pick<Question, 'key' | 'option'>): UsageError {
@@ -108,14 +106,14 @@ async function asked({ message, isSecret, choices, usual, read }: Question, said
 }
 
 /** The terminal does not show what is typed ahead: it may be the secret of the next question. */
-async function withoutEcho(asks: boolean, work: () => Promise<void>): Promise<void> {
+async function withoutEcho<T>(asks: boolean, work: () => Promise<T>): Promise<T> {
 	if (!asks) return await work()
 	const { stdin } = process
 	// In raw mode the terminal does not send the signal itself.
 	const onKeys = (keys: Buffer | string) => void (keys.includes('\u0003') && process.kill(process.pid, 'SIGINT'))
 	stdin.setRawMode(true).on('data', onKeys).resume()
 	try {
-		await work()
+		return await work()
 	} finally {
 		stdin.off('data', onKeys).pause().setRawMode(false)
 	}

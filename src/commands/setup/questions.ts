@@ -10,7 +10,7 @@ import { exitCodes, type Io } from '../command.js'
 import { examineEndpoint } from '../doctor/endpoint.js'
 import { chainIdOf } from '../shared/chainId.js'
 import { sendSample } from '../testSend.js'
-import { AnswerError, type Question } from './ask.js'
+import type { Question, Trial } from './ask.js'
 import { type Said, settingsOf } from './texts.js'
 
 /** By format of webhooks: its name, and what is asked for. */
@@ -103,42 +103,41 @@ export function readLabel(text: string): string {
 }
 
 /** Also learns the chain, and says what matters of the endpoint in a line. */
-async function tryEndpoint(said: Said, io: Io): Promise<void> {
+async function tryEndpoint(said: Said, { signal }: Io): Promise<Trial> {
 	const url = said.rpc ?? ''
-	const chainId = Number(await chainIdOf(url, io.signal))
+	const chainId = Number(await chainIdOf(url, signal))
 	const asked = { keepsBooks: true, readsContracts: false, isPrivate: false, source: 'auto' } as const
 	const network = { chainId, confirmations: 0, settle: 'finalized', ...asked } as const
-	const report = await examineEndpoint(url, network, io.signal)
+	const report = await examineEndpoint(url, network, signal)
 	const { endpoint, error, usable, client, head, source, balances, reasons, advice } = report
-	if (error !== null) throw new AnswerError(fitWords(error), exitCodes.tryAgain)
+	if (error !== null) return { code: exitCodes.tryAgain, lines: [fitWords(error)] }
 	if (!usable) {
 		const why = [`${endpoint} gives no traces that can be trusted`, ...[...reasons, ...advice].slice(0, 1)].join(': ')
-		throw new AnswerError(fitWords(why), exitCodes.failed)
+		return { code: exitCodes.failed, lines: [fitWords(why)] }
 	}
 	said.chainId = chainId
 	const books = balances === 'no' ? '; no balances, so nothing is proved' : ''
 	const more = advice.length === 0 ? '' : '; `tracewatch doctor` says what to improve'
 	const works = `${endpoint} works: ${client ?? 'unknown client'}, block ${head}; traces by ${source}${books}${more}`
 	const { name, symbol } = chainNamed(chainId)
-	for (const line of [fitWords(works), `${name}, chain ${chainId}, ${symbol}`]) io.err(`  ${line}`)
+	return { code: exitCodes.done, lines: [fitWords(works), `${name}, chain ${chainId}, ${symbol}`] }
 }
 
-async function tryLogin(said: Said, { signal }: Io): Promise<void> {
+async function tryLogin(said: Said, { signal }: Io): Promise<Trial> {
 	const settings = settingsOf({ ...said, from: 'tracewatch@localhost.invalid', to: 'ops@localhost.invalid' })
-	if (settings.type !== 'email') return
+	if (settings.type !== 'email') return { code: exitCodes.done, lines: [] }
 	const mail = createEmailReceiver(settings)
 	try {
 		const outcome = await mail.login(signal)
-		if (outcome.result === 'delivered') return
+		if (outcome.result === 'delivered') return { code: exitCodes.done, lines: [] }
 		const code = outcome.result === 'retry' ? exitCodes.tryAgain : exitCodes.failed
-		throw new AnswerError(`the mail server does not take it: ${outcome.reason}`, code)
+		return { code, lines: [`the mail server does not take it: ${outcome.reason}`] }
 	} finally {
 		await mail.close()
 	}
 }
 
-async function tryReceiver(said: Said, io: Io): Promise<void> {
+async function tryReceiver(said: Said, io: Io): Promise<Trial> {
 	const { code, lines } = await sendSample(settingsOf(said), io)
-	if (code !== exitCodes.done) throw new AnswerError(lines.join('\n  '), code)
-	for (const line of lines) io.err(`  a test message was ${line}`)
+	return { code, lines: lines.map((line) => `a test message was ${line}`) }
 }

@@ -9,10 +9,10 @@ import { loadConfig } from '../../config/load.js'
 import { readChainId, readMailbox } from '../../config/values.js'
 import { shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
-import { ConfigError, PlainError, RpcError } from '../../errors.js'
+import { ConfigError, PlainError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy } from '../command.js'
-import { AnswerError, ask, unanswered } from './ask.js'
+import { ask, unanswered } from './ask.js'
 import { hookFormats, questions, readLabel, readWatched } from './questions.js'
 import { configText, type Said, secretsOf, watchlistText } from './texts.js'
 
@@ -68,14 +68,15 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			// Before anything is tried.
 			if (!asks && said.address === undefined) throw unanswered({ key: 'address' })
 			const interview = { io, asks, tries: values.untested !== true }
-			for (const question of questions) await ask(question, said, interview)
+			for (const question of questions) {
+				const code = await ask(question, said, interview)
+				if (code === exitCodes.done) continue
+				io.err('nothing was written; --untested writes all the same')
+				return code
+			}
 			io.signal.throwIfAborted()
 			await write(said, place, io)
 		} catch (error) {
-			if (error instanceof AnswerError || error instanceof RpcError) {
-				io.err(`${error.message}\nnothing was written; --untested writes all the same`)
-				return error instanceof AnswerError ? error.code : exitCodes.tryAgain
-			}
 			if (error instanceof ConfigError) io.err('nothing was written, since a file that is there does not fit:')
 			if (!(error instanceof Error) || error.name !== 'AbortError') throw error
 			io.err('stopped; nothing was written')

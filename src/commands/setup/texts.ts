@@ -14,38 +14,23 @@ export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>>
 
 export type Answer = 'rpc' | 'by' | 'smtp' | 'to' | 'webhook' | 'routingKey' | 'address' | 'label'
 
-/** A secret's name, which is also the name of its file, and its value. */
-type Secrets = Readonly<Record<string, string>>
-
 /** The name of the receiver, whatever its kind, so that the watchlists need no change when the kind changes. */
 const RECEIVER = 'ops'
 
 /** Against storms; alarms and what leaves a watch go out at once. PagerDuty gets each alert by itself. */
 const digest = { every: '10m' }
 
-/** The receiver as in tracewatch.yaml, and the secrets that it names. */
-function receiverOf(said: Said): readonly [entry: Readonly<Record<string, unknown>>, secrets: Secrets] {
-	const { by, smtp = '', to = '', webhook = 'https://events.pagerduty.com/v2/enqueue' } = said
-	const { routingKey = '', signing = '' } = said
+/** The receiver as in tracewatch.yaml. */
+function receiverOf({ by, smtp = '', to = '', from }: Said) {
 	if (by === 'mail') {
 		const addresses = to.split(',')
-		const all = [said.from ?? senderOf(smtp, addresses[0] ?? ''), ...addresses]
-		const [from, ...recipients] = all.map((text) => text.replaceAll('${', '$${'))
-		return [{ name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from, to: recipients, digest }, { SMTP_URL: smtp }]
+		const all = [from ?? senderOf(smtp, addresses[0] ?? ''), ...addresses]
+		const [sender, ...recipients] = all.map((text) => text.replaceAll('${', '$${'))
+		return { name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from: sender, to: recipients, digest }
 	}
 	const hook = { name: RECEIVER, type: 'webhook', url: '${OPS_HOOK_URL}' }
-	const secrets = { OPS_HOOK_URL: webhook }
-	if (by === 'standard')
-		return [
-			{ ...hook, secret: '${OPS_HOOK_SECRET}', digest },
-			{ ...secrets, OPS_HOOK_SECRET: signing },
-		]
-	if (by === 'pagerduty')
-		return [
-			{ ...hook, format: by, routing_key: '${OPS_HOOK_SECRET}' },
-			{ ...secrets, OPS_HOOK_SECRET: routingKey },
-		]
-	return [{ ...hook, format: by, digest }, secrets]
+	if (by === 'standard') return { ...hook, secret: '${OPS_HOOK_SECRET}', digest }
+	return { ...hook, format: by, ...(by === 'pagerduty' ? { routing_key: '${OPS_HOOK_SECRET}' } : { digest }) }
 }
 
 /** Most mail servers accept only their own users as senders. */
@@ -56,14 +41,17 @@ function senderOf(smtp: string, to: string): string {
 
 /** The receiver's settings as the daemon will read them from the file. Throws RangeError. */
 export function settingsOf(said: Said): ReceiverSettings {
-	const [entry, secrets] = receiverOf(said)
-	const read = receiverSchema.safeParse(interpolate(entry, secrets, '').value)
+	const read = receiverSchema.safeParse(interpolate(receiverOf(said), secretsOf(said), '').value)
 	if (read.success) return read.data
 	throw new RangeError(read.error.issues[0]?.message ?? 'cannot be used')
 }
 
-export function secretsOf(said: Said): Secrets {
-	return { [rpcVariable(said.chainId)]: said.rpc ?? '', ...receiverOf(said)[1] }
+/** By name, which is also the name of its file. */
+export function secretsOf(said: Said): Readonly<Record<string, string>> {
+	const { chainId, by, rpc = '', smtp = '', webhook = 'https://events.pagerduty.com/v2/enqueue' } = said
+	const secret = by === 'standard' ? said.signing : by === 'pagerduty' ? said.routingKey : undefined
+	const hook = { OPS_HOOK_URL: webhook, ...(secret !== undefined && { OPS_HOOK_SECRET: secret }) }
+	return { [rpcVariable(chainId)]: rpc, ...(by === 'mail' ? { SMTP_URL: smtp } : hook) }
 }
 
 function rpcVariable(chainId: number): string {
@@ -86,7 +74,7 @@ export function configText(said: Said, { state, http }: { state: string; http: s
 		...(isLocal && { stall_after: 'never' }),
 	}
 	const places = { watchlists: 'watchlists', state, ...(http !== null && { http }) }
-	const text = stringify({ networks: [network], receivers: [receiverOf(said)[0]], ...places })
+	const text = stringify({ networks: [network], receivers: [receiverOf(said)], ...places })
 	return (
 		'# What each key means: docs/configuration.md. A ${NAME} is a secret, in secrets/NAME. Edit this as you like:\n' +
 		`# \`tracewatch check\` says what is wrong.\n${text}` +
