@@ -50,8 +50,6 @@ function isChecksum(digits: string, hashed: string): boolean {
 function whyNot(text: string): string {
 	if (text.length <= 255 && /^[\w-]+(\.[\w-]+)*\.eth$/i.test(text))
 		return 'names are not resolved; write the 0x address'
-	if (/^0x[0-9a-fA-F]{40}[\u00a0\u1680\u2000-\u200b\u2060\u202f\u205f\u3000\ufeff]/.test(text))
-		return 'a blank that cannot be seen stands after it, as web pages have them'
 	if (!text.startsWith('0x')) return 'this does not begin with 0x, and an address is 0x and 40 hex digits'
 	const beginning = `\`${/^0x[0-9a-f]{0,6}/i.exec(text)?.[0]}…\``
 	const digits = text.slice(2)

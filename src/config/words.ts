@@ -113,14 +113,12 @@ export function inWords(issue: Issue): string {
 			return `must be ${forms[issue.expected as string] ?? 'of another form'}, not ${formOf(issue.input)}`
 		case 'invalid_value': {
 			const allowed = (issue.values as unknown[]).map(String)
-			if (issue.input === undefined) return 'is missing'
+			if (issue.input === undefined) return `is missing: ${oneOf(allowed)}`
 			if (typeof issue.input !== 'string') return `must be ${oneOf(allowed)}, not ${formOf(issue.input)}`
 			return `must be ${oneOf(allowed)}, not ${quoted(issue.input)}${suggestion(issue.input, allowed)}`
 		}
 		case 'too_small':
 			return 'is empty; name at least one'
-		case 'invalid_union':
-			return 'is missing or unknown'
 		default:
 			return 'is wrong'
 	}
@@ -140,7 +138,7 @@ export function suggestion(word: string, known: readonly string[]): string {
 }
 
 /** `a`, `a or b`, `a, b or c`. */
-export function oneOf(words: readonly string[]): string {
+function oneOf(words: readonly string[]): string {
 	return words.length < 2 ? (words[0] ?? '') : `${words.slice(0, -1).join(', ')} or ${words.at(-1)}`
 }
 

@@ -116,19 +116,12 @@ function readSince(text: string, nowMs: number): number {
 
 const listedAtOnce = 20
 
-/** The first deliveries, and where that is not all, how many there are of each sort. */
+/** The first deliveries, and how many are left out. */
 function* linesOf(found: readonly Delivery[], most: number): Generator<string> {
 	if (found.length === 0) yield 'nothing is pending, held, parked or dead'
 	for (const one of found.slice(0, most)) yield* inWords(one)
-	if (found.length <= most) return
-	const counts = new Map<string, number>()
-	for (const one of found) {
-		const sort = `${statusOf(one)}  ${one.receiver}`
-		counts.set(sort, (counts.get(sort) ?? 0) + 1)
-	}
-	yield ''
-	for (const [sort, count] of counts) yield `${count}  ${sort}`
-	yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
+	if (found.length > most)
+		yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
 }
 
 function* inWords(delivery: Delivery): Generator<string> {

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { quoted } from '../../base/text/quoted.js'
 import { type FormatName, formats } from '../../notify/webhook/formats/byName.js'
 import { readDuration } from '../duration.js'
 import { at } from '../names.js'
 import { readHttpUrl, readMailAddress, readMailbox, readName, readSmtpUrl, readWholeNumber } from '../values.js'
-import { list, oneOf, orNull, section, suggestion, text } from '../words.js'
+import { inWords, list, orNull, section, text } from '../words.js'
 import { readHeaders } from './httpHeaders.js'
 
 /** Schema of `receivers` in tracewatch.yaml. */
@@ -119,14 +118,10 @@ function addressed<Webhook extends Addressed>(webhook: Webhook, context: z.core.
 	return { ...(rest as unknown as Webhook), secret }
 }
 
+const typeSchema = z.enum(['email', 'webhook'])
+
 export const receiverSchema = z.discriminatedUnion('type', [email, webhook], {
-	error: ({ input }) => unknownType(at(input, 'type')),
+	error: ({ input }) => typeSchema.safeParse(at(input, 'type'), { error: inWords }).error?.issues[0]?.message,
 })
 
 export type ReceiverSettings = z.output<typeof receiverSchema>
-
-function unknownType(type: unknown): string {
-	const types = ['email', 'webhook']
-	if (typeof type !== 'string') return `is missing: ${oneOf(types)}`
-	return `must be ${oneOf(types)}, not ${quoted(type)}${suggestion(type, types)}`
-}

@@ -89,16 +89,12 @@ describe('deliveries list', () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
 
-	test('behavior: of many it shows the first 20 and counts all; --all shows all, --json is for programs', async () => {
+	test('behavior: of many it shows the first 20 and counts the others; --all shows all, --json is for programs', async () => {
 		await stored(25, [3, 24])
 		const shown = (lines: readonly string[]) => lines.filter((line) => line.startsWith('msg_')).length
 		const { out } = await run()
 		expect(shown(out)).toBe(20)
-		expect(out.slice(-3)).toEqual([
-			'23  pending  hook',
-			'2  dead  hook',
-			'5 of them are not shown: --all shows them, --receiver and --status choose',
-		])
+		expect(out.at(-1)).toBe('5 of them are not shown: --all shows them, --receiver and --status choose')
 		expect(shown((await run('list', '--all')).out)).toBe(25)
 		const json = (await run('list', '--json')).out.map((line) => JSON.parse(line).id)
 		expect(json).toEqual(Array.from({ length: 25 }, (_, at) => idOf(at + 1)))

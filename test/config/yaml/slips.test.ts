@@ -58,7 +58,7 @@ describe('a watchlist', () => {
 		[
 			'a no-break space after the address',
 			`  - address: ${address}\u00a0\n`,
-			['4:14: `address` must be an address: a blank that cannot be seen stands after it, as web pages have them'],
+			['4:14: `address` must be an address: character 43 of `0x742d35…` is not a hex digit'],
 		],
 		[
 			'quotes of a word processor',
