@@ -1,15 +1,22 @@
 /** What to do about each weakness that `doctor` found at an endpoint: a list of rules on its report. */
 
+import type { Capabilities } from '../../chain/capabilities/capabilities.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { arbitrumMisses, isArbitrum } from '../../core/chains.js'
-import type { EndpointFacts } from './endpoint.js'
 
 type Expected = Pick<NetworkSettings, 'chainId' | 'confirmations' | 'settle'>
 
-type Found = Pick<
-	EndpointFacts,
-	'chainId' | 'client' | 'headAgeSeconds' | 'tags' | 'methods' | 'source' | 'trusted' | 'blooms'
->
+/** Fields of an endpoint's report. */
+interface Found {
+	readonly chainId: string | null
+	readonly client: string | null
+	readonly headAgeSeconds: number | null
+	readonly tags: readonly string[]
+	readonly methods: Partial<Capabilities['methods']>
+	readonly source: string | null
+	readonly trusted: boolean
+	readonly blooms: 'plain' | 'extra bits' | 'not known'
+}
 
 /** Each weakness with what to do about it; empty when there is nothing to fix. */
 export function adviceFor(found: Found, { chainId, confirmations, settle }: Expected): readonly string[] {

@@ -51,8 +51,6 @@ const BEYOND_HEAD = 'it answers requests beyond its head with nothing: it is nev
 /** Blocks a request may span by default, by the beginning of the client's name (docs/nodes.md has the sources). */
 const RANGE_BY_CLIENT = { reth: 101, anvil: 301, besu: 1001 }
 
-export type EndpointFacts = ReturnType<typeof factsOf>
-
 /** The fields of `doctor --json`. `found`: null where the endpoint could not be asked. */
 function factsOf(found: Capabilities | null, state: EndpointState, network: Examined) {
 	const source = found && (permitted(found.sources, { ...network, setting: network.source })[0] ?? null)
