@@ -89,7 +89,7 @@ describe('deliveries list', () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
 
-	test('behavior: of many it shows the first 20 and counts the others; --all shows all, --json is for programs', async () => {
+	test('behavior: of many it shows 20 and counts the others; --all shows all, --json is for programs', async () => {
 		await stored(25, [3, 24])
 		const shown = (lines: readonly string[]) => lines.filter((line) => line.startsWith('msg_')).length
 		const { out } = await run()
