@@ -5,7 +5,7 @@ import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
 import { sized, testOnce } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { soaked } from '../support/soak.js'
-import { alertOf, openBench, watchOf } from './bench.js'
+import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const gasPrice = hex(20_000_000_000n)
 
@@ -22,7 +22,10 @@ function pay(node: Hand, { from, to, valueWei, nonce }: Payment): Promise<string
 	return node.rpc('eth_sendTransaction', [tx])
 }
 
-async function setUp(watched: number, seed?: { readonly settle: number }) {
+async function setUp(
+	watched: number,
+	{ settle = 12, around }: { settle?: number; around?: BenchOptions['around'] } = {},
+) {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
 	await node.automine(false)
@@ -30,7 +33,8 @@ async function setUp(watched: number, seed?: { readonly settle: number }) {
 	const bench = await openBench({
 		urls: [node.url],
 		watches: accounts.slice(0, watched).map((address) => watchOf(address)),
-		network: { settle: seed?.settle ?? 12 },
+		network: { settle },
+		...(around && { around }),
 	})
 	onTestFinished(() => bench.close())
 	await node.mine()
@@ -59,6 +63,40 @@ describe('reorganisations', () => {
 		expect(alertOf(removal).id).toBe(alertOf(alert).id)
 		expect(removal.answers).toBe(alert.id)
 		expect(removal.id).not.toBe(alert.id)
+	})
+
+	testOnce('behavior: a kill after each write of the poll that finds it: the retraction is sent, once', async () => {
+		let writesLeft = Number.POSITIVE_INFINITY
+		const { node, accounts, bench } = await setUp(1, {
+			around: (store) => ({
+				...store,
+				async commit(change) {
+					if (writesLeft-- === 0) throw new Error('killed')
+					return await store.commit(change)
+				},
+			}),
+		})
+		const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+		const due: string[] = []
+		let isKilled = true
+		for (let writes = 0; isKilled; writes++) {
+			const before = await node.rpc('evm_snapshot')
+			await pay(node, { from, to, valueWei: BigInt(1 + writes), nonce: 0 })
+			await node.mine()
+			await bench.settle()
+			await node.rpc('evm_revert', [before])
+			await node.mine(2)
+			writesLeft = writes
+			isKilled = await bench.settle().then(
+				() => false,
+				(error) => String(error).includes('killed'),
+			)
+			writesLeft = Number.POSITIVE_INFINITY
+			await bench.settle()
+			due.push('alert.transfer', 'alert.removed')
+			expect((await bench.posted()).map(typeOf), `after ${writes} writes`).toEqual(due)
+		}
+		expect(due.length).toBeGreaterThan(4)
 	})
 
 	testOnce('behavior: a transaction mined again in another block is no new alert and no withdrawal', async () => {

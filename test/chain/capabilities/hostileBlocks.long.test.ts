@@ -11,16 +11,23 @@ import { silent } from '../../support/silent.js'
 import { expectBelow } from '../../support/soak.js'
 
 /** A node with ten blocks of one payment each, which never answers for those of them that are said. */
-async function open(isHostile: (number: bigint) => boolean) {
+async function open(isHostile: (number: bigint) => boolean, shortened = 1) {
 	const node = await startTestAnvil()
 	const failing = failingBlocks()
 	failing.hangs = true
 	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
 	let nowMs = 1_700_000_000_000
 	const clock = () => nowMs
-	const rpc = createRpc({ url: gateway.url, clock, timeoutMs: 6_000 })
+	const real = createRpc({ url: gateway.url, clock, timeoutMs: 6_000 })
+	/** How long the trials meant to wait, each time; they wait a part of it. */
+	const patience: number[] = []
+	const allowance = (usualMs: number) => {
+		patience.push(usualMs)
+		return real.limits.allowance(usualMs) / shortened
+	}
+	const rpc = { ...real, limits: { ...real.limits, allowance } }
 	onTestFinished(async () => {
-		await rpc.close()
+		await real.close()
 		await gateway.close()
 		await node.stop()
 	})
@@ -41,7 +48,7 @@ async function open(isHostile: (number: bigint) => boolean) {
 	const pass = (ms: number) => {
 		nowMs += ms
 	}
-	return { ask, pass, failing, gateway }
+	return { ask, pass, failing, gateway, patience }
 }
 
 test('behavior: a probe with a single block answered proves the source', async () => {
@@ -76,3 +83,13 @@ test('behavior: with none that is answered, it is trusted for now, but not its f
 	await expect.poll(isProved, { timeout: 180_000, interval: 1_000 }).toBe(true)
 	expect((await ask()).capabilities.sources).toContain('trace_filter')
 }, 300_000)
+
+test('behavior: the first trial, for which a reader waits, has less time than a later one has for one answer', async () => {
+	const { ask, pass, patience } = await open(() => true, 10)
+	expect((await ask()).capabilities).toMatchObject({ proved: false, passing: true })
+	const first = patience.splice(0)
+	expect(first).not.toEqual([])
+	pass(120_000)
+	await ask()
+	expect(Math.max(...first)).toBeLessThan(Math.max(...patience))
+})
