@@ -84,7 +84,7 @@ test('behavior: with none that is answered, it is trusted for now, but not its f
 	expect((await ask()).capabilities.sources).toContain('trace_filter')
 }, 300_000)
 
-test('behavior: the first trial, for which a reader waits, has less time than a later one has for one answer', async () => {
+test('behavior: the first trial, which a reader waits for, is shorter than one answer in a later one', async () => {
 	const { ask, pass, patience } = await open(() => true, 10)
 	expect((await ask()).capabilities).toMatchObject({ proved: false, passing: true })
 	const first = patience.splice(0)
