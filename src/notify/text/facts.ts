@@ -49,9 +49,11 @@ export function factsOf(message: Message): Facts {
 }
 
 function insteadInWords(type: Message['type'], receiver: string): string {
-	return type === 'alert.removed'
-		? `${receiver} did not take the alert, so its retraction is sent to you.`
-		: `${receiver} did not take this, so it is sent to you.`
+	if (type === 'alert.removed') return `${receiver} did not take the alert, so its retraction is sent to you.`
+	const later = type.startsWith('alert.')
+		? ` If ${receiver} takes it later, a retraction after that goes there alone.`
+		: ''
+	return `${receiver} did not take this, so it is sent to you.${later}`
 }
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {
