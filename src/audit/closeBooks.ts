@@ -30,7 +30,7 @@ export interface ClosingBooks {
 	readonly first: (address: Address) => bigint
 	/** Whether an address without a book never had one; a threshold then compares with no previous balance. */
 	readonly isNew: (address: Address) => boolean
-	/** Before this block, a book that a reorganisation dropped compares no threshold: it was not kept there. Default: 0. */
+	/** The block before which a book that a reorganisation dropped compares no threshold: it was not kept. Default: 0. */
 	readonly comparesFrom?: (address: Address) => bigint
 	readonly limited: AddressSet
 	readonly feesAreKnown: boolean

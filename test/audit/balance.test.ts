@@ -128,7 +128,7 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
 	})
 
-	test('behavior: watching that begins at the genesis block, which no node traces, compares from the next on', async () => {
+	test('behavior: watching that begins at genesis, which no node traces, compares from the next block on', async () => {
 		const node = await startTestAnvil(['--no-mining'])
 		const gateway = await startDialectGateway(node.url, {
 			twist(method, [first]) {
@@ -196,7 +196,7 @@ describe('thresholds of a balance', () => {
 		expect(await told(bench, 'alert.removed')).toHaveLength(1)
 	})
 
-	test('behavior: an address that is low from the first block on is still reported when that block is replaced', async () => {
+	test('behavior: a balance low from the first block on stays reported when that block is replaced', async () => {
 		const { node, bench, set } = await open({ network: { settle: 3 } })
 		await set(7n)
 		await node.mine()
@@ -213,7 +213,7 @@ describe('thresholds of a balance', () => {
 		}
 	})
 
-	test('behavior: a reorganisation to before a watch began repeats no threshold, and compares it where it began', async () => {
+	test('behavior: a reorganisation to before a watch began compares its threshold where it began', async () => {
 		const { node, bench, rich, set } = await open()
 		const quiet = watchOf(rich, { kinds: ['transfer', 'unexplained'] })
 		bench.setWatches([quiet])
