@@ -3,6 +3,7 @@
  * alarm that this process cannot raise itself.
  */
 
+import { basicLogin } from '../base/net/basicLogin.js'
 import { createConnections } from '../base/net/connections.js'
 import { codeOf } from '../base/systemError.js'
 import type { Log } from '../model/ports.js'
@@ -13,7 +14,10 @@ const timeoutMs = 10_000
 const limits = { connections: 1, connectTimeoutMs: 5_000 }
 
 export function createHeartbeat(url: string, log: Log) {
-	const { host, origin, pathname, search } = new URL(url)
+	const target = new URL(url)
+	const { host, origin, pathname, search } = target
+	const login = basicLogin(target)
+	const headers = login === null ? {} : { authorization: login }
 	const connections = createConnections(origin, limits)
 	let failing = false
 	let closed = false
@@ -22,7 +26,7 @@ export function createHeartbeat(url: string, log: Log) {
 	async function fetched(): Promise<string | null> {
 		const limit = AbortSignal.timeout(timeoutMs)
 		try {
-			const answer = await connections.send({ method: 'GET', path: pathname + search }, limit)
+			const answer = await connections.send({ method: 'GET', path: pathname + search, headers }, limit)
 			// Only the status counts, and the service would have closed the connection by the next fetch.
 			answer.destroy()
 			const { statusCode = 0 } = answer

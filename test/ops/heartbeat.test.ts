@@ -1,8 +1,9 @@
 // What a dead man's switch hears, and what the log says when it hears nothing.
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, onTestFinished, test } from 'vitest'
 import type { Log } from '../../src/model/ports.js'
 import { createHeartbeat, type Heartbeat } from '../../src/ops/heartbeat.js'
 import { type HookServer, startHookServer } from '../support/hookServer.js'
+import { silent } from '../support/silent.js'
 
 let hook: HookServer
 let heartbeat: Heartbeat
@@ -27,6 +28,13 @@ test('default: a GET of path and query, and nothing is said', async () => {
 		'GET /ping/KEY?source=tracewatch',
 	])
 	expect(said).toEqual([])
+})
+
+test('behavior: user and password of the URL are sent as a login, and are not in the path', async () => {
+	const own = createHeartbeat(`${hook.origin.replace('//', '//me:p%40ss@')}/ping`, silent)
+	onTestFinished(() => own.close())
+	await own.beat()
+	expect(hook.hits.map(({ url, headers }) => [url, headers.authorization])).toEqual([['/ping', 'Basic bWU6cEBzcw==']])
 })
 
 test('behavior: a heartbeat that fails, and one that succeeds again, are logged once, without the key', async () => {

@@ -4,10 +4,11 @@
  */
 
 import type { IncomingMessage } from 'node:http'
+import { basicLogin } from '../../base/net/basicLogin.js'
 import { type BrokenHead, createConnections } from '../../base/net/connections.js'
 import { retryAfterMs } from '../../base/net/retryAfter.js'
 import { hiderOf } from '../../base/secrets/hide.js'
-import { decoded, urlSecrets } from '../../base/secrets/urlSecrets.js'
+import { urlSecrets } from '../../base/secrets/urlSecrets.js'
 import { withDeadline } from '../../base/waits/deadline.js'
 import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
@@ -138,10 +139,8 @@ async function readBody(body: IncomingMessage, signal: AbortSignal): Promise<{ t
 
 function fixedHeaders(url: URL, settings: WebhookSettings, version: string): Record<string, string> {
 	const headers: Record<string, string> = { 'user-agent': `tracewatch/${version}` }
-	if (url.username !== '' || url.password !== '') {
-		const login = `${decoded(url.username)}:${decoded(url.password)}`
-		headers.authorization = `Basic ${Buffer.from(login, 'utf8').toString('base64')}`
-	}
+	const login = basicLogin(url)
+	if (login !== null) headers.authorization = login
 	for (const [name, value] of Object.entries(settings.headers ?? {})) headers[name.toLowerCase()] = value
 	return headers
 }
