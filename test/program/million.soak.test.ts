@@ -1,6 +1,6 @@
 // A million addresses in one file: what the program takes for them, at the first start and at every other.
 import { createHash } from 'node:crypto'
-import { readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { afterAll, beforeAll, expect, test } from 'vitest'
@@ -102,9 +102,11 @@ async function ride(here: Site, name: string, edit?: () => void): Promise<Ran> {
 	const { pid } = running.process
 	await running.line(({ msg }) => msg === 'tracewatch is running')
 	const usedMs = usedMsBy(pid)
+	const index = join(here.folder, 'state/last-good/index.json')
+	await expect.poll(() => existsSync(index)).toBe(true)
 	await still(pid)
 	const startBytes = writtenBy(pid)
-	const keptAt = () => statSync(join(here.folder, 'state/last-good/index.json')).mtimeMs
+	const keptAt = () => statSync(index).mtimeMs
 	const before = keptAt()
 	edit?.()
 	if (edit !== undefined) await running.line(({ msg }) => msg === 'watchlists are read again and in effect')

@@ -21,26 +21,43 @@ export interface WatchTable {
 	addOnceSince(number: number, address: Address, label: string | null, rules: WatchRules): number
 }
 
+/**
+ * A long list in pieces of 4,096. An array that grows is copied each time; with a million watches 80 MB of such copies
+ * wait for the collector.
+ */
+function createColumn<Value>() {
+	const pieces: Value[][] = []
+	return {
+		at: (index: number): Value | undefined => pieces[index >> 12]?.[index & 4_095],
+		set(index: number, value: Value): void {
+			const piece = pieces[index >> 12] ?? []
+			pieces[index >> 12] = piece
+			piece[index & 4_095] = value
+		},
+	}
+}
+
 /** `seed` is passed to `createAddressTable`. */
 export function createWatchTable(seed: number): WatchTable {
 	const addresses = createAddressTable(seed)
 	/** By address: the numbers of its watches; a single one, as most have, without a list. */
-	const watchesOf: (number | readonly number[])[] = []
+	const watchesOf = createColumn<number | readonly number[]>()
 	/** By watch. */
-	const addressOf: number[] = []
-	const labels: (string | null)[] = []
-	const rulesOf: WatchRules[] = []
+	const addressOf = createColumn<number>()
+	const labels = createColumn<string | null>()
+	const rulesOf = createColumn<WatchRules>()
+	let length = 0
 	const distinct = new Set<WatchRules>()
 
-	const rulesAt = (number: number) => rulesOf[number] as WatchRules
+	const rulesAt = (number: number) => rulesOf.at(number) as WatchRules
 	function numbersAt(place: number): readonly number[] {
-		const found = watchesOf[place] ?? []
+		const found = watchesOf.at(place) ?? []
 		return typeof found === 'number' ? [found] : found
 	}
 
 	function at(number: number): Watch {
-		const address = addresses.at(addressOf[number] ?? 0)
-		return Object.freeze({ ...rulesAt(number), address, label: labels[number] ?? null })
+		const address = addresses.at(addressOf.at(number) ?? 0)
+		return Object.freeze({ ...rulesAt(number), address, label: labels.at(number) ?? null })
 	}
 
 	function lowestFromBlock(place: number): bigint | null {
@@ -50,7 +67,7 @@ export function createWatchTable(seed: number): WatchTable {
 
 	const index: WatchIndex = {
 		*fromBlocks() {
-			for (const place of watchesOf.keys()) yield [addresses.at(place), lowestFromBlock(place)]
+			for (let place = 0; place < addresses.size; place++) yield [addresses.at(place), lowestFromBlock(place)]
 		},
 		rules: () => [...distinct],
 		get size() {
@@ -63,18 +80,18 @@ export function createWatchTable(seed: number): WatchTable {
 			return place === -1 ? undefined : numbersAt(place).map(at)
 		},
 		*values() {
-			for (const place of watchesOf.keys()) yield numbersAt(place).map(at)
+			for (let place = 0; place < addresses.size; place++) yield numbersAt(place).map(at)
 			return undefined
 		},
 		*[Symbol.iterator]() {
-			for (const place of watchesOf.keys()) yield [addresses.at(place), numbersAt(place).map(at)]
+			for (let place = 0; place < addresses.size; place++) yield [addresses.at(place), numbersAt(place).map(at)]
 			return undefined
 		},
 	}
 
 	return {
 		get length() {
-			return addressOf.length
+			return length
 		},
 		index,
 		at,
@@ -83,10 +100,11 @@ export function createWatchTable(seed: number): WatchTable {
 			const before = numbersAt(place)
 			const last = before.at(-1) ?? -1
 			if (last >= number && last !== -1) return last
-			watchesOf[place] = last === -1 ? addressOf.length : [...before, addressOf.length]
-			addressOf.push(place)
-			labels.push(label)
-			rulesOf.push(own)
+			watchesOf.set(place, last === -1 ? length : [...before, length])
+			addressOf.set(length, place)
+			labels.set(length, label)
+			rulesOf.set(length, own)
+			length += 1
 			distinct.add(own)
 			return -1
 		},

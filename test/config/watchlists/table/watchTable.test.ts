@@ -65,4 +65,23 @@ describe('a watch table', () => {
 			}),
 		)
 	})
+
+	test('behavior: ten thousand watches are found by number and by address', () => {
+		const table = createWatchTable(5)
+		const own = rules[0] as WatchRules
+		const addressOf = (one: number): Address => `0x${(one % 9_000).toString(16).padStart(40, '0')}`
+		for (let one = 0; one < 10_000; one++) table.addOnceSince(table.length, addressOf(one), `${one}`, own)
+		const labels = Array.from({ length: 10_000 }, (_, one) => table.at(one).label)
+		expect(labels).toEqual(Array.from({ length: 10_000 }, (_, one) => `${one}`))
+		const found = [0, 999, 1_000, 4_095, 4_096, 8_999].map((one) => table.index.get(addressOf(one)))
+		expect(found.map((watches) => watches?.map(({ label }) => label))).toEqual([
+			['0', '9000'],
+			['999', '9999'],
+			['1000'],
+			['4095'],
+			['4096'],
+			['8999'],
+		])
+		expect([table.length, table.index.size]).toEqual([10_000, 9_000])
+	})
 })
