@@ -6,14 +6,12 @@
 import { once } from 'node:events'
 import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
-import type { Config } from '../config/load.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
-import type { Scrubber } from '../ops/scrub.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { pageAt } from '../pages/pages.js'
 import { openHistory } from '../state/open.js'
@@ -25,18 +23,14 @@ import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
 import { createPageFacts } from './pageFacts.js'
-import { openParts, type Parts } from './parts.js'
+import { openParts, type Parts, type PartsOptions } from './parts.js'
 import type { ConfiguredPoller } from './polling/networkPoller.js'
 import { startSchedule } from './polling/schedule.js'
 import { countWatches, followEdits, type InEffect } from './reload.js'
 import { startService, watchingInWords } from './supervision.js'
 
-export interface DaemonOptions {
-	readonly config: Config
-	readonly log: Log
-	readonly version: string
+export interface DaemonOptions extends Pick<PartsOptions, 'config' | 'log' | 'version' | 'scrubber'> {
 	readonly env: NodeJS.ProcessEnv
-	readonly scrubber: Pick<Scrubber, 'clean'>
 	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }

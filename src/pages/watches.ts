@@ -100,10 +100,11 @@ export function watchesBody(
 	params: URLSearchParams,
 ): Html {
 	const nowMs = facts.clock()
+	const network: Column<WatchRow> = ['Network', ({ network }) => whole(network)]
 	const shown = table('Watches', found.watches, [
 		['Watch', (watch) => watchLink(watch.network, watch)],
 		['Address', ({ address }) => wholeAddress(address)],
-		...networkColumn(facts),
+		...(facts.networks.length > 1 ? [network] : []),
 		['Balance', balanceOf, 'number'],
 		['Last event', ({ lastEvent: event }) => event && ago(event.at, nowMs)],
 		['Alerts', kindsInWords],
@@ -125,10 +126,6 @@ export function kindsInWords({ kinds, direction }: WatchRow): string {
 	const isUsual = kinds.length === usualKinds.length && usualKinds.every((kind) => kinds.includes(kind))
 	const words = isUsual ? 'the default kinds' : kinds.join(', ')
 	return direction === 'both' ? words : `${words}; ${direction} only`
-}
-
-function networkColumn({ networks }: PageFacts): readonly Column<WatchRow>[] {
-	return networks.length > 1 ? [['Network', ({ network }) => whole(network)]] : []
 }
 
 function balanceOf({ book }: WatchRow): Html {
