@@ -2,14 +2,7 @@ import { createTask, validate } from 'node-cron'
 import { quoted } from '../../base/text/quoted.js'
 import { writeDuration } from '../duration.js'
 
-const fields = [
-	{ name: 'seconds', most: 59 },
-	{ name: 'minutes', most: 59 },
-	{ name: 'hours', most: 23 },
-	{ name: 'days', most: 31 },
-	{ name: 'months', most: 12 },
-	{ name: 'weekdays', most: 7 },
-] as const
+const fields = Object.entries({ seconds: 59, minutes: 59, hours: 23, days: 31, months: 12, weekdays: 7 })
 
 /**
  * Reads a schedule of node-cron, seconds first (five fields: without seconds). A step larger than its field is refused:
@@ -26,12 +19,11 @@ export function readSchedule(text: string): string {
 	if (text.length > 200 || /\d{3}/.test(text))
 		throw new RangeError('is not a schedule: its numbers have two digits at most')
 	for (const [index, part] of parts.entries()) {
-		const field = fields[index + fields.length - parts.length]
-		for (const step of part.matchAll(/\/(\d+)/g)) {
-			if (field === undefined || Number(step[1]) <= field.most) continue
+		const [name, most] = fields[index + fields.length - parts.length] ?? ['', 0]
+		for (const [, step] of part.matchAll(/\/(\d+)/g)) {
+			if (Number(step) <= most) continue
 			throw new RangeError(
-				`has a step of ${step[1]} ${field.name}, but ${field.name} go up to ${field.most} only, ` +
-					`so it would not run every ${step[1]} ${field.name}`,
+				`has a step of ${step} ${name}, but ${name} go up to ${most} only, so it would not run every ${step} ${name}`,
 			)
 		}
 	}
