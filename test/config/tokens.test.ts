@@ -100,6 +100,11 @@ describe('error:', () => {
 			`    tokens: [{symbol: USDC, address: "${usdc}", decimals: 6, min_amount: 1 gwei}]\n`,
 			'tracewatch.yaml:5: `min_amount` must be a number of whole tokens, such as 100 or 0.5',
 		],
+		[
+			'an amount of very many digits',
+			`    tokens: [{symbol: USDC, address: "${usdc}", decimals: 6, min_amount: "${'1'.repeat(300)}"}]\n`,
+			'tracewatch.yaml:5: `min_amount` must be a number of whole tokens, such as 100 or 0.5',
+		],
 		['an unknown key', `    tokens: [{name: USDC, address: "${usdc}"}]\n`, 'tracewatch.yaml:5: unknown key `name`'],
 	])('%s', async (_, network, message) => {
 		write(network)

@@ -25,7 +25,7 @@ export const tokensSchema = z
 			}),
 		})
 			.transform(({ min_amount: written, ...token }, context): KnownToken => {
-				const least = readLeast(written, token)
+				const least = readLeast(written, token.decimals)
 				if (typeof least === 'string') context.addIssue({ code: 'custom', path: ['min_amount'], message: least })
 				return { ...token, minAmountRaw: typeof least === 'string' ? null : least }
 			})
@@ -33,16 +33,14 @@ export const tokensSchema = z
 	)
 	.default([])
 
-/** Reads `100`, or `100 USDC`; returns it in the smallest unit, or what is wrong. */
-function readLeast(written: string | null, { symbol, decimals }: Omit<KnownToken, 'minAmountRaw'>) {
+/** In the smallest unit; or what is wrong with it. */
+function readLeast(written: string | null, decimals: number | null): bigint | string | null {
 	if (written === null) return null
-	const text = written.trim()
-	const number = text.toLowerCase().endsWith(symbol.toLowerCase()) ? text.slice(0, -symbol.length).trim() : text
-	if (!/^\d+(\.\d+)?$/.test(number)) return 'must be a number of whole tokens, such as 100 or 0.5'
-	const fraction = number.split('.')[1]?.replace(/0+$/, '') ?? ''
-	if (fraction.length > (decimals ?? 0))
+	const [, fraction] = /^\d{1,78}(?:\.(?=\d)(\d{0,77}?)0{0,9})?$/.exec(written) ?? ['', null]
+	if (fraction === null) return 'must be a number of whole tokens, such as 100 or 0.5'
+	if ((fraction ?? '').length > (decimals ?? 0))
 		return `has more digits after the point than the token, which has ${decimals ?? 0}`
-	return parseAmount(number, decimals ?? 0)
+	return parseAmount(written, decimals ?? 0)
 }
 
 /** The tokens by their contract. Tokens that a network must not name are issues. */
