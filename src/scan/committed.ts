@@ -16,6 +16,8 @@ export interface Committed {
 	head: Head
 	/** Last block to announce, inclusive. */
 	target: bigint
+	/** Last block announced before the latest reorganisation; what is new up to this block is late. In memory only. */
+	reorganisedUpTo: bigint
 	/** Source of the last part read. */
 	source: string | undefined
 	/** Runs one act at a time. An act must neither take the lock again nor ask an endpoint. */
@@ -29,6 +31,7 @@ export function createCommitted(): Committed {
 	return {
 		...unset,
 		source: undefined,
+		reorganisedUpTo: -1n,
 		async locked(act) {
 			const release = await slots.take()
 			try {

@@ -114,7 +114,7 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 				'Alerts of blocks before the remembered ones cannot be retracted',
 		)
 	}
-	session.reorganisedUpTo = checkpoint.number
+	session.committed.reorganisedUpTo = higher(session.committed.reorganisedUpTo, checkpoint.number)
 	// The audit rests on the blocks that are gone.
 	await ports.audit.follower.halt()
 	const books = reopened(session.state.books, back)

@@ -73,8 +73,6 @@ export interface PollSession {
 	readonly state: NetworkState
 	readonly checkpoint: BlockRef
 	readonly settled: BlockRef
-	/** Last block announced before a reorganisation was found; new alerts up to this block are late. */
-	reorganisedUpTo: bigint
 	/** Progress of the books where the state has none yet; absent where none are kept. */
 	readonly books: BooksSummary | undefined
 	behind: boolean
@@ -184,7 +182,6 @@ export async function startSession(
 		config,
 		startedAtMs: ports.clock(),
 		scannedAtMs: state.updatedAtMs,
-		reorganisedUpTo: -1n,
 		books: state.booksSeen ?? (await audit.auditor?.summary(watches, state)),
 		blocks: 0n,
 	})
@@ -194,14 +191,11 @@ export function auditSession(poll: PollSession): PollSession {
 	return sessionOf(poll.committed, poll)
 }
 
-type Own = Pick<PollSession, 'config' | 'startedAtMs' | 'scannedAtMs' | 'reorganisedUpTo' | 'books' | 'blocks'>
+type Own = Pick<PollSession, 'config' | 'startedAtMs' | 'scannedAtMs' | 'books' | 'blocks'>
 
-function sessionOf(
-	committed: Committed,
-	{ config, startedAtMs, scannedAtMs, reorganisedUpTo, books, blocks }: Own,
-): PollSession {
+function sessionOf(committed: Committed, { config, startedAtMs, scannedAtMs, books, blocks }: Own): PollSession {
 	return {
-		...{ config, committed, startedAtMs, scannedAtMs, reorganisedUpTo, books, blocks },
+		...{ config, committed, startedAtMs, scannedAtMs, books, blocks },
 		...{ behind: false, alerts: perKind(() => 0), retracted: 0, disagreements: 0 },
 		get state() {
 			return committed.state

@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Hand, hex, startTestAnvil } from '../support/anvil.js'
+import { Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { sized, testOnce } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { soaked } from '../support/soak.js'
@@ -166,6 +167,43 @@ describe('reorganisations', () => {
 		if (alert === undefined) throw new Error('an alert was expected')
 		expect(alertOf(alert)).toMatchObject({ late: true, lateReason: 'entered the chain in a reorganisation' })
 	})
+
+	testOnce(
+		'behavior: such an event is late also in the poll after one that found the reorganisation and failed',
+		async () => {
+			const node = await startTestAnvil(['--no-mining'])
+			let fails = false
+			const gateway = await startDialectGateway(node.url, {
+				twist(method) {
+					if (fails && method.startsWith('trace_'))
+						throw new Refused({ error: { code: -32000, message: 'header not found' } })
+				},
+			})
+			const [from, to] = (await node.accounts()) as [Address, Address]
+			const bench = await openBench({ urls: [gateway.url], watches: [watchOf(to)], gaps: false })
+			onTestFinished(async () => {
+				await bench.close()
+				await gateway.close()
+				await node.stop()
+			})
+			await node.mine(2)
+			await bench.settle()
+			const before = await node.rpc('evm_snapshot')
+			await node.mine(3)
+			await bench.settle()
+			await node.rpc('evm_revert', [before])
+			await node.send({ from, to, valueWei: 5n, gas: 21_000n })
+			await node.mine(4)
+			fails = true
+			await expect(bench.poll()).rejects.toThrow('header not found')
+			fails = false
+			bench.pass(12_000)
+			await bench.settle()
+			expect((await bench.posted()).map(alertOf)).toMatchObject([
+				{ late: true, lateReason: 'entered the chain in a reorganisation' },
+			])
+		},
+	)
 
 	testOnce(
 		'behavior: blocks read ahead of a reorganisation are not taken for the chain after the next one',
