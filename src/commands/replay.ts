@@ -53,7 +53,7 @@ step; it then says from which block to go on.`),
 			.addOption(
 				new Option(
 					'--format <format>',
-					'table, or json: one envelope a line, as a webhook gets it, with the deliveryId of its first receiver',
+					'table, or json: one envelope a line, as a webhook gets it, with the deliveryId of the first of its receivers',
 				)
 					.choices(['table', 'json'])
 					.default('table'),
