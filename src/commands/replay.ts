@@ -16,6 +16,7 @@ import type { AddressSet, Part, Span } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BlockFallback, Chain } from '../model/ports.js'
 import type { Announcement } from '../model/state.js'
+import { sentence } from '../notify/text/sentence.js'
 import { look } from '../scan/look/look.js'
 import { repeatsOf, seenIn } from '../scan/look/repeats.js'
 import { type Command, configOption, exitCodes, type Io, paragraphs, readBy, readEachBy } from './command.js'
@@ -53,7 +54,8 @@ step; it then says from which block to go on.`),
 			.addOption(
 				new Option(
 					'--format <format>',
-					'table, or json: one envelope a line, as a webhook gets it, with the deliveryId of the first of its receivers',
+					'table (on a narrow terminal a sentence each), or json: one envelope a line, as a webhook gets it, with ' +
+						'the deliveryId of the first of its receivers',
 				)
 					.choices(['table', 'json'])
 					.default('table'),
@@ -149,6 +151,7 @@ type Format = 'table' | 'json'
 
 function createPrinter(format: Format, { receivers }: Config, io: Io) {
 	let printed = 0
+	const isNarrow = format === 'table' && io.isTty && (process.stdout.columns ?? 0) < tableWidth
 	const write = (cells: readonly string[]) =>
 		io.out(
 			cells
@@ -164,6 +167,10 @@ function createPrinter(format: Format, { receivers }: Config, io: Io) {
 				return io.out(JSON.stringify({ type, timestamp: data.detectedAt, data: whole }))
 			}
 			printed++
+			if (isNarrow) {
+				for (const line of narrowLines({ type, data })) io.out(fitWords(line))
+				return
+			}
 			if (printed === 1) write(replayColumns)
 			write(replayRow(data))
 		},
@@ -180,4 +187,15 @@ function firstDeliveryOf({ data, receivers: [receiver = noReceiver] }: Alert, al
 	return deliveryId({ alertId: data.id, blockHash: data.blockHash, receiver, recipient, revision: 0 }, sha256)
 }
 
+/**
+ * An alert on three lines, for terminals that are narrower than the table. Whole addresses are in the table and in
+ * JSON.
+ */
+function narrowLines({ type, data }: Pick<Alert, 'type' | 'data'>): readonly string[] {
+	const time = data.blockTimestamp.replace('.000Z', 'Z')
+	return [`block ${data.blockNumber}, ${time}`, `  ${sentence({ type, data })}`, `  ${data.txHash}`]
+}
+
 const widths = [9, 20, 10, 9, 12, 5, 42, 42, 12, 66, 5, 42]
+/** Without the last column, which is mostly empty. */
+const tableWidth = widths.slice(0, -1).reduce((sum, width) => sum + width + 2, 0)
