@@ -16,8 +16,8 @@ export interface Committed {
 	head: Head
 	/** Last block to announce, inclusive. */
 	target: bigint
-	/** Last block announced before the latest reorganisation; what is new up to this block is late. In memory only. */
-	reorganisedUpTo: bigint
+	/** Blocks that replaced ones already announced: what is new in them is late. In memory only; both ends inclusive. */
+	reorganised: { readonly from: bigint; readonly to: bigint } | null
 	/** Source of the last part read. */
 	source: string | undefined
 	/** Runs one act at a time. An act must neither take the lock again nor ask an endpoint. */
@@ -31,7 +31,7 @@ export function createCommitted(): Committed {
 	return {
 		...unset,
 		source: undefined,
-		reorganisedUpTo: -1n,
+		reorganised: null,
 		async locked(act) {
 			const release = await slots.take()
 			try {

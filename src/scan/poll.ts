@@ -5,7 +5,7 @@
 
 import { contractsBack } from '../core/control/setBackContract.js'
 import { reopened } from '../core/ledger/books.js'
-import { higher, refOf } from '../core/spans.js'
+import { higher, lower, refOf } from '../core/spans.js'
 import { rememberedBlocks, settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef, Span } from '../model/chain.js'
@@ -114,7 +114,16 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 				'Alerts of blocks before the remembered ones cannot be retracted',
 		)
 	}
-	session.committed.reorganisedUpTo = higher(session.committed.reorganisedUpTo, checkpoint.number)
+	const { committed, head } = session
+	// Blocks above the head are mined only now, and come in time.
+	const to = lower(checkpoint.number, head.latest.number)
+	const replaced = { from: back.number + 1n, to }
+	const before = committed.reorganised
+	// One that was not read to its end yet goes on.
+	committed.reorganised =
+		before === null || before.to <= checkpoint.number
+			? replaced
+			: { from: lower(before.from, replaced.from), to: higher(before.to, to) }
 	// The audit rests on the blocks that are gone.
 	await ports.audit.follower.halt()
 	const books = reopened(session.state.books, back)

@@ -141,6 +141,6 @@ async function putBack(session: PollSession, back: BlockRef, ports: PollPorts): 
 		deliveries: systemDeliveries(notice, ports.gaps?.receivers() ?? [], posting),
 	})
 	keepCommitted(session, put, {}, ports)
-	session.committed.reorganisedUpTo = head.latest.number
+	session.committed.reorganised = { from: back.number + 1n, to: head.latest.number }
 	ports.log.error({ checkpoint: checkpoint.number, back_to: back.number, head: head.latest.number }, reason)
 }

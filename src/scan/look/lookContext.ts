@@ -34,7 +34,9 @@ export function contextOf(
 			const gap = state.gaps.get(block.number)
 			if (gap !== undefined && isOpen(gap)) return 'its block could not be read before'
 			if (backfill !== null) return 'scanned afterwards, because the watch covers earlier blocks'
-			if (block.number <= session.committed.reorganisedUpTo) return 'entered the chain in a reorganisation'
+			const { reorganised } = session.committed
+			if (reorganised !== null && reorganised.from <= block.number && block.number <= reorganised.to)
+				return 'entered the chain in a reorganisation'
 			if (isSecondLook) return 'found at the second look'
 			if (overdueMs(block, session.target, head.latest) > config.lateAfterMs) return 'sent while catching up'
 			const isOld = nowMs - Number(block.timestampS) * 1000 > config.lateAfterMs
