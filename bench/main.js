@@ -1,6 +1,6 @@
 // `npm run bench`: measures the built program from outside, one thing after the other on the same machine, and writes
 // bench/results.md. `-- --quick`: less of it, in minutes. `-- --cli FILE`: another build, to compare; prints only.
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { measureCatchUp } from './catchUp.js'
 import { measureCode, measureLatency, measureMemory, measurePolls } from './daily.js'
@@ -104,6 +104,9 @@ not times: two runs on one machine differ by up to a third, and more where the l
 address.
 
 ${tables.join('\n')}`
+const file = new URL('results.md', import.meta.url)
+// The last soak, which is written by hand, stays.
+const [, soak = ''] = /(\n## The soak\n.*)/s.exec(readFileSync(file, 'utf8')) ?? []
 if (!isOwnBuild) console.log(text)
-else writeFileSync(new URL('results.md', import.meta.url), text)
+else writeFileSync(file, text + soak)
 process.exit(0)
