@@ -126,8 +126,10 @@ expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
 expect 'and tells' within 20 told 6
 
+expect 'an instance can be enabled' systemctl enable tracewatch@one
 expect 'it can be removed' dpkg --remove tracewatch
 expect 'nothing runs any more' not is_active
+expect 'no start of an instance is left' [ ! -L /etc/systemd/system/multi-user.target.wants/tracewatch@one.service ]
 expect 'the configuration stays' [ -f /etc/tracewatch/tracewatch.yaml ]
 expect 'the state stays' [ -e /var/lib/private/tracewatch/state.json ]
 expect 'a purge names the secrets that stay' says 'the secrets stay: /etc/tracewatch/secrets' \
