@@ -45,7 +45,7 @@ export function createRefusals({ config, store, metrics, notices, inEffect }: Re
 		return config.networks.map(({ name: network, chainId }) => {
 			const receivers = receiversOf(inEffect.watches, network).filter((name) => !reached.has(name))
 			for (const name of receivers) reached.add(name)
-			return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null, announced: false }
+			return { kind: 'refused', network, chainId, sinceMs, receivers, checkpoint: null }
 		})
 	}
 

@@ -14,8 +14,6 @@ export interface NetworkTrouble extends Common {
 	readonly chainId: number
 	/** Decimal text. For a stall: the last block scanned before it; null: none was scanned. */
 	readonly checkpoint: string | null
-	/** False: the process may have been killed before the message was posted. */
-	readonly announced: boolean
 }
 
 /** A receiver fails, refuses messages, or gave some up; its fallback is notified. */

@@ -128,7 +128,7 @@ const troubles: Troubles = {
 		},
 		{
 			...{ kind: 'stalled', network: 'base', chainId: 8453, sinceMs: 8, receivers: ['hook'] },
-			...{ checkpoint: '12345678901234567890', announced: true },
+			checkpoint: '12345678901234567890',
 		},
 	],
 	timesAccepted: 3,

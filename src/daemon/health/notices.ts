@@ -45,7 +45,7 @@ export function createNotices({ recipientsOf, troubles, clock, log }: NoticesOpt
 		const posting = { recipientsOf, nowMs, digest: sha256 }
 		await troubles.change(
 			({ open, timesAccepted }) => ({
-				open: [...open.filter(isOther), ...(isOver ? [] : [{ ...trouble, announced: true }])],
+				open: [...open.filter(isOther), ...(isOver ? [] : [trouble])],
 				timesAccepted: timesAccepted + (isOver && kind === 'refused' ? 1 : 0),
 			}),
 			systemDeliveries({ ...words, network, chainId, sinceMs }, receivers, posting),
@@ -81,12 +81,13 @@ export function createNotices({ recipientsOf, troubles, clock, log }: NoticesOpt
 			const recorded = known[kind]
 			const isIn = (all: readonly NetworkTrouble[]) => (of: NetworkTrouble) =>
 				all.some(({ network }) => network === of.network)
-			const all = [...recorded, ...present.filter((one) => !isIn(recorded)(one))]
+			const begun = present.filter((one) => !isIn(recorded)(one))
+			const all = [...recorded, ...begun]
 			const note = (isOver: boolean) => (trouble: NetworkTrouble) =>
 				unposted.push({ trouble, isOver, words: wordsOf(trouble, isOver), nowMs: clock() })
-			all.filter(({ announced }) => !announced).forEach(note(false))
+			begun.forEach(note(false))
 			all.filter((one) => !isIn(present)(one)).forEach(note(true))
-			known[kind] = all.filter(isIn(present)).map((one) => ({ ...one, announced: true }))
+			known[kind] = all.filter(isIn(present))
 			before = before.then(postAll)
 			return before
 		},

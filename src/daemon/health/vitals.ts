@@ -49,7 +49,7 @@ export function createVitals(options: VitalsOptions) {
 		const { name: network, chainId } = poller.network
 		const at = checkpoint === null ? null : String(checkpoint)
 		const of = { network, chainId, sinceMs, receivers: receiversOf(network) }
-		return { kind: 'stalled', ...of, checkpoint: at, announced: false }
+		return { kind: 'stalled', ...of, checkpoint: at }
 	}
 
 	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean): Words {
@@ -68,7 +68,7 @@ export function createVitals(options: VitalsOptions) {
 		progress.movedAtSteadyMs = steady()
 	}
 
-	// At once: announces what a kill prevented, and ends the stalls of networks no longer configured.
+	// At once: ends the stalls of networks that are no longer configured.
 	void check()
 	return {
 		check,
