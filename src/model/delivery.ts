@@ -69,6 +69,8 @@ export interface Delivery {
 	readonly lastErrorCode?: ReasonCode
 	/** Present once the receiver refused it, or rested before it was tried; its fallback was sent the message then. */
 	readonly refused?: Refused
+	/** Of a retraction: the fallback of the receiver was sent the alert, and gets this, too. */
+	readonly instead?: true
 	/** Time of the digest that it is sent in; those of one queue with the same time are sent together. */
 	readonly digestAtMs?: number
 	/** Lowest rank (`urgency.ts`): a new announcement must not overtake the earlier retraction. Absent: the message's. */

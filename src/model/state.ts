@@ -24,6 +24,8 @@ export interface Announcement {
 	readonly revision: number
 	/** Balances prove the status: while the block stays in the chain, an answer that contradicts it is wrong. */
 	readonly proved?: true
+	/** Ids of its deliveries that the fallback of their receiver was sent instead: it gets their retraction, too. */
+	readonly instead?: readonly string[]
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { alertsIn } from '../core/outbox/digest.js'
 import { historyRowOf } from '../core/outbox/historyEntries.js'
+import { isAlert } from '../core/outbox/messageKinds.js'
 import { resolved, waiting } from '../core/outbox/resolved.js'
 import { isHeld } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
@@ -87,7 +88,7 @@ export function applyCommit(
 	draft.networks.set(change.network, record)
 	draft.changed = true
 	for (const delivery of change.folded ?? []) keepRow(draft, delivery, { result: 'folded', atMs: nowMs })
-	return { record, added: applyPost(draft, change.deliveries ?? []) }
+	return { record, added: applyPost(draft, markedAfter(before, change.deliveries ?? [])) }
 }
 
 function newRecord(change: Commit): NetworkRecord {
@@ -125,9 +126,33 @@ function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecor
 	const forgets = forgetTo >= 0n && [...before.announcements.values()].some(isForgotten)
 	if (!change.announcements?.length && !forgets) return before.announcements
 	const announcements = new Map(before.announcements)
-	for (const entry of change.announcements ?? []) announcements.set(entry.id, entry)
+	for (const entry of change.announcements ?? []) {
+		// A delivery may have been refused since the look read the announcement.
+		const { instead } = before.announcements.get(entry.id) ?? {}
+		announcements.set(entry.id, instead === undefined ? entry : { ...entry, instead })
+	}
 	for (const [id, entry] of announcements) if (isForgotten(entry)) announcements.delete(id)
 	return announcements
+}
+
+/** Retractions of alerts that fallbacks were sent are marked. */
+function markedAfter({ announcements }: NetworkRecord, deliveries: readonly Delivery[]): readonly Delivery[] {
+	return deliveries.map((delivery) => {
+		const { answers, message } = delivery
+		if (message.type !== 'alert.removed' || answers === null) return delivery
+		const isMarked = announcements.get(message.data.id)?.instead?.includes(answers) === true
+		return isMarked ? { ...delivery, instead: true } : delivery
+	})
+}
+
+/** An alert that the fallback is sent, so that its retraction finds the way there whatever becomes of the delivery. */
+function markInstead({ networks }: Draft, { id, message: { data } }: Delivery): void {
+	if (!isAlert(data)) return
+	const record = networks.get(data.network)
+	const entry = record?.announcements.get(data.id)
+	if (record === undefined || entry === undefined || entry.instead?.includes(id)) return
+	const marked = { ...entry, instead: [...(entry.instead ?? []), id] }
+	networks.set(data.network, { ...record, announcements: new Map(record.announcements).set(entry.id, marked) })
 }
 
 function backfillsAfter({ backfills }: NetworkRecord, { backfill }: Commit): NetworkRecord['backfills'] {
@@ -167,7 +192,9 @@ export function applyResolutions(
 			const alerts = alertsIn(delivery.message)
 			draft.totals.set(delivery.receiver, { delivered: delivered + alerts, lastDeliveredAtMs: nowMs })
 		} else {
-			draft.deliveries.set(delivery.id, resolved(delivery, resolution))
+			const after = resolved(delivery, resolution)
+			draft.deliveries.set(delivery.id, after)
+			if (after.refused !== undefined || after.status === 'dead') markInstead(draft, after)
 		}
 	}
 	return applyPost(draft, post)

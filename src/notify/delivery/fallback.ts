@@ -160,12 +160,12 @@ export function createFallbacks(options: FallbackOptions) {
 		})
 	}
 
-	/** Retractions of alerts that were given up: only the fallback got these. */
-	async function ofDeadAlerts(sent: readonly Delivery[]): Promise<readonly Delivery[]> {
+	/** Retractions of alerts that the fallback got. Of one given up, the retraction may have been posted before that. */
+	async function ofAlertsInstead(sent: readonly Delivery[]): Promise<readonly Delivery[]> {
 		const removals = sent.filter(({ message }) => message.type === 'alert.removed')
 		if (removals.length === 0) return []
 		const dead = new Set((await store.deliveries('dead')).map(({ id }) => id))
-		return removals.filter(({ answers }) => answers !== null && dead.has(answers))
+		return removals.filter(({ answers, instead }) => instead || (answers !== null && dead.has(answers)))
 	}
 
 	return {
@@ -174,7 +174,7 @@ export function createFallbacks(options: FallbackOptions) {
 			const [first] = sent
 			const fallback = first === undefined ? null : fallbackOf(first.receiver)
 			if (fallback === null || first?.refused !== undefined) return []
-			if (resolution.result === 'delivered') return forwarded(await ofDeadAlerts(sent), fallback)
+			if (resolution.result === 'delivered') return forwarded(await ofAlertsInstead(sent), fallback)
 			const isRefusal = resolution.result === 'retry' && resolution.refused !== undefined
 			return isRefusal || resolution.result === 'dead' ? forwarded(sent, fallback) : []
 		},

@@ -49,11 +49,8 @@ export function factsOf(message: Message): Facts {
 }
 
 function insteadInWords(type: Message['type'], receiver: string): string {
-	if (type === 'alert.removed') return `${receiver} did not take the alert, so its retraction is sent to you.`
-	const later = type.startsWith('alert.')
-		? ` If ${receiver} takes it later, a retraction after that goes there alone.`
-		: ''
-	return `${receiver} did not take this, so it is sent to you.${later}`
+	if (type === 'alert.removed') return `${receiver} did not take the alert at once, so its retraction is sent to you.`
+	return `${receiver} did not take this, so it is sent to you.`
 }
 
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest'
+import type { Alert, AlertData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
+import type { Announcement as Stated } from '../../../src/model/state.js'
 import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
@@ -172,6 +174,36 @@ describe('the fallback of a receiver', () => {
 			)
 		},
 	)
+
+	test('behavior: an alert is retracted after its receiver took it late: its fallback gets that, too', async () => {
+		const answer: { now: Outcome } = { now: gone }
+		const [hook, desk] = [scripted('hook', () => answer.now), keeping('desk')]
+		const all = deliverer([hook, desk], { hook: 'desk' })
+		const alerts = [1, 2, 3].map((number) => alertDeliveryOf(number))
+		const block = { number: 5n, hash: alertData().blockHash }
+		const announcements = alerts.map(({ message: { data } }): Stated => {
+			const alert: Alert = { type: 'alert.transfer', data: data as AlertData, receivers: ['hook'] }
+			return { id: alert.data.id, block, txHash: alert.data.txHash, alerts: [alert], status: 'announced', revision: 0 }
+		})
+		const of = { network: 'ethereum', chainId: 1 }
+		await lab.store.commit({ ...of, checkpoint: block, announcements, deliveries: alerts })
+		await all.drainOnce(never)
+		answer.now = fine
+		for (let hour = 0; hour < 3; hour += 1) {
+			lab.nowMs += 3_600_000
+			await all.drainOnce(never)
+		}
+		expect(await lab.statuses()).toEqual([])
+		await lab.reopen()
+		// As the look saw it before: what came of the deliveries meanwhile is not lost.
+		const left = announcements.slice(0, 1).map((one) => ({ ...one, status: 'retracted', revision: 1 }) as const)
+		const posted = alerts.slice(0, 1).map((alert) => removalOf(9, alert))
+		await lab.store.commit({ ...of, announcements: left, forgetTo: 5n, deliveries: posted })
+		await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
+		expect(hook.got.at(-1)).toBe(idOf(9))
+		const retracted = desk.told.filter(({ message }) => message.type === 'alert.removed')
+		expect(retracted.map(({ message: { data } }) => [data.id, data.insteadOf])).toEqual([[left[0]?.id, 'hook']])
+	})
 
 	test('behavior: a delivery that the fallback refuses goes no further', async () => {
 		const [hook, desk, last] = [scripted('hook', () => refused), scripted('desk', () => refused), keeping('last')]
