@@ -3,11 +3,11 @@
  * state folder, which only its owner can open. The body of a POST is a request, its answer a reply, both in JSON.
  */
 import { rm } from 'node:fs/promises'
-import { createServer, type Server, request as send } from 'node:http'
+import { createServer, request as send } from 'node:http'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { z } from 'zod'
-import { throughShortPath } from '../base/net/socketPath.js'
+import { listenIn, throughShortPath } from '../base/net/socketPath.js'
 import { codeOf } from '../base/systemError.js'
 import { PlainError } from '../errors.js'
 import type { Health, NetworkHealth } from '../model/trouble.js'
@@ -60,7 +60,7 @@ export async function serveControl(
 			.then((reply) => response.end(JSON.stringify(reply)))
 	})
 	try {
-		await throughShortPath(stateDir, NAME, (short) => listen(server, short))
+		await listenIn(server, stateDir, NAME)
 	} catch (cause) {
 		const reason = `cannot make ${path}, through which \`tracewatch deliveries\` reaches the daemon: ${words(cause)}`
 		throw new PlainError(reason, { cause })
@@ -69,16 +69,6 @@ export async function serveControl(
 		server.closeAllConnections()
 		await new Promise((resolve) => server.close(resolve))
 		await rm(path, { force: true })
-	}
-}
-
-/** For this user only: the socket is created with the umask of this moment. */
-async function listen(server: Server, path: string): Promise<void> {
-	const umask = process.umask(0o177)
-	try {
-		await new Promise<void>((resolve, reject) => server.once('error', reject).listen(path, resolve))
-	} finally {
-		process.umask(umask)
 	}
 }
 

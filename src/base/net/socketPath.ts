@@ -1,4 +1,5 @@
 import { mkdtemp, rm, symlink } from 'node:fs/promises'
+import type { Server } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 
@@ -16,4 +17,20 @@ export async function throughShortPath<T>(folder: string, name: string, use: (pa
 	} finally {
 		await rm(way, { recursive: true, force: true })
 	}
+}
+
+/** Listens at a socket of the folder, for this user only. Throws the system's error. */
+export async function listenIn(server: Server, folder: string, name: string): Promise<void> {
+	const listen = (path: string) =>
+		new Promise<void>((resolve, reject) => {
+			server.once('error', reject)
+			// `listen` creates the socket with the umask of this moment; nothing else may be created with it.
+			const umask = process.umask(0o177)
+			try {
+				server.listen(path, resolve)
+			} finally {
+				process.umask(umask)
+			}
+		})
+	await throughShortPath(folder, name, listen)
 }

@@ -20,7 +20,7 @@ import { codeOf } from '../../../base/systemError.js'
 import { StateError } from '../../../errors.js'
 import { diskError } from './diskErrors.js'
 import { ownFolder } from './folder.js'
-import { isAliveIn, listenIn } from './lockSocket.js'
+import { isAliveIn, listenAlive } from './lockSocket.js'
 
 const linkName = /^lock\.(\d{1,15})\.sock$/
 /** With the id of the process. */
@@ -39,7 +39,7 @@ export async function lockState(folder: string): Promise<() => Promise<void>> {
 	if (process.platform === 'win32') throw cannotLock(folder, new Error('Windows is not supported'))
 	for (let tries = 1; tries <= mostTries; tries++) {
 		const name = `lock.held-${process.pid}-${randomBytes(8).toString('hex')}.sock`
-		const server = await listenIn(real, name).catch((error: unknown) => {
+		const server = await listenAlive(real, name).catch((error: unknown) => {
 			throw cannotLock(folder, error)
 		})
 		const release = () => giveBack(server, real, name)

@@ -5,27 +5,13 @@
 
 import type { Server } from 'node:net'
 import { connect, createServer } from 'node:net'
-import { throughShortPath } from '../../../base/net/socketPath.js'
+import { listenIn, throughShortPath } from '../../../base/net/socketPath.js'
 import { codeOf } from '../../../base/systemError.js'
 
-/**
- * Listens in the folder under this name, for this user only. Does not keep the process alive. Throws the system's
- * error.
- */
-export async function listenIn(folder: string, name: string): Promise<Server> {
+/** Listens in the folder under this name. Does not keep the process alive. Throws the system's error. */
+export async function listenAlive(folder: string, name: string): Promise<Server> {
 	const server = createServer((socket) => socket.destroy())
-	await throughShortPath(folder, name, async (path) => {
-		await new Promise<void>((resolve, reject) => {
-			server.once('error', reject)
-			// `listen` creates the socket with the umask of this moment.
-			const umask = process.umask(0o177)
-			try {
-				server.listen(path, () => resolve())
-			} finally {
-				process.umask(umask)
-			}
-		})
-	})
+	await listenIn(server, folder, name)
 	return server.unref()
 }
 
