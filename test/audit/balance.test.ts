@@ -303,4 +303,56 @@ describe('thresholds of a balance', () => {
 		const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
 		expect(seen).toEqual([['alert.balance', high]])
 	})
+
+	test.each([
+		{ name: 'is still watched: its alert stands', isWatched: true, removed: [] },
+		{ name: 'is no longer watched: its alert is taken back', isWatched: false, removed: ['alert.removed'] },
+	])('error: replaced while no endpoint gives balances, a crossing of an address that $name', async (row) => {
+		const node = await startTestAnvil(['--no-mining'])
+		let isOut = false
+		const gateway = await startDialectGateway(node.url, {
+			twist(method) {
+				if (!isOut || !['eth_call', 'eth_getBalance'].includes(method)) return undefined
+				throw new Refused({ error: { code: -32000, message: 'missing trie node' } })
+			},
+		})
+		const [rich] = (await node.accounts()) as [Address]
+		const thresholds = { belowWei: null, aboveWei: 10n }
+		const quiet = watchOf(rich, { kinds: ['unexplained'] })
+		const watches = [quiet, watchOf(purse, { kinds: ['balance'], thresholds })]
+		const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 } })
+		onTestFinished(async () => {
+			await bench.close()
+			await gateway.close()
+			await node.stop()
+		})
+		await node.mine(2)
+		await bench.settle()
+		await node.mine()
+		await bench.settle()
+		const before = await node.rpc<string>('evm_snapshot')
+		const pay = async () => {
+			await node.send({ from: rich, to: purse, valueWei: 20n, gas: 21_000n })
+			return Number(await node.mine())
+		}
+		const high = await pay()
+		await bench.settle()
+		isOut = true
+		await node.mine()
+		await bench.settle()
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await pay()
+		if (!row.isWatched) bench.setWatches([quiet])
+		await node.mine(2)
+		await bench.settle()
+		isOut = false
+		bench.pass(40_000)
+		await node.mine(20)
+		await bench.settle()
+		await node.mine()
+		await bench.settle()
+		const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
+		expect(seen).toEqual([['alert.balance', high], ...row.removed.map((type) => [type, high])])
+	})
 })

@@ -66,11 +66,15 @@ export async function keepBooks(
 	// A book that stays open shows the same threshold crossing again at the next closing.
 	const shown = findings.filter((one) => one.kind !== 'balance' || !delegated.open.has(one.address))
 	const found = sightOfFindings([...shown, ...delegated.findings], part, context)
-	// Closing the books again shows a threshold crossing again; `judgedBy` checks the other findings.
-	const sight = { ...found, judges: (entry: Announcement) => recordOfEntry(entry)?.isOfNow === true }
+	const written = withOpen(books, delegated.open, part, state.books)
+	// Closing the books again shows a threshold crossing again; `judgedBy` checks the other findings. A book that a
+	// reorganisation dropped and that could not be opened again yet shows none: its next balance counts as known.
+	const hasBook = (one: Address) => (written.has(one) ? written.get(one) !== null : state.books.has(one))
+	const isClosed = (one: Address) => hasBook(one) || !context.watches.has(one)
+	const judges = (entry: Announcement) => recordOfEntry(entry)?.isOfNow === true && isClosed(addressOfId(entry.id))
+	const sight = { ...found, judges }
 	let whole = await reconcileWith(announcements, sight, { part, before: judged, chain }, signal)
 	for (const proof of witnessed) whole = await withProof(proof, whole, { ...context, state }, chain, signal)
-	const written = withOpen(books, delegated.open, part, state.books)
 	// Yields between books; the commit would apply all of them without yielding.
 	if (written !== books) await afterwards(state.books, written)
 	return { difference: whole, books: written, summary }
