@@ -9,6 +9,7 @@ import { RpcError } from '../../errors.js'
 import type { AddressSet, BlockRef, Part, Span, WalkSpan } from '../../model/chain.js'
 import type { Clock } from '../../model/glossary.js'
 import {
+	askFailedAgain,
 	end,
 	fewOf,
 	firstBlock,
@@ -90,6 +91,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, onLat
 			return null
 		}
 		skipTo(track, from)
+		askFailedAgain(track)
 		return track
 	}
 
@@ -133,11 +135,11 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, onLat
 	function ask(track: Track, piece: Piece): void {
 		const stop = new AbortController()
 		if (track.heeds !== null && isPatient(track.heeds)) makePatient(stop.signal)
-		const reading: Reading = { part: readFirst(piece.span, track.addresses, stop.signal), stop, hasCome: false }
+		const reading: Reading = { part: readFirst(piece.span, track.addresses, stop.signal), stop, outcome: null }
 		piece.reading = reading
 		reading.part.then(
 			(part) => {
-				reading.hasCome = true
+				reading.outcome = 'came'
 				const rest = restOf(piece.span, part.span.to)
 				const index = track.pieces.indexOf(piece)
 				if (rest === null || index === -1 || piece.reading !== reading) return
@@ -146,8 +148,10 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, onLat
 				track.pieces.splice(index + 1, 0, ...more)
 				if (track.heeds?.aborted !== true) fill(track)
 			},
-			// Thrown by the walk that reaches it; until then it is ignored.
-			() => {},
+			// Thrown if this walk reaches it. The next walk asks again: the endpoint may have the blocks by then.
+			() => {
+				reading.outcome = 'failed'
+			},
 		)
 	}
 

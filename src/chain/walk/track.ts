@@ -28,7 +28,8 @@ export interface Piece {
 export interface Reading {
 	readonly part: Promise<Part>
 	readonly stop: AbortController
-	hasCome: boolean
+	/** Null: under way. */
+	outcome: 'came' | 'failed' | null
 }
 
 export function newTrack(addresses: AddressSet, { from, to }: Span, nowMs: number): Track {
@@ -87,6 +88,10 @@ export function skipTo(track: Track, from: bigint): void {
 	if (track.uncut < from) track.uncut = from
 }
 
+export function askFailedAgain({ pieces }: Track): void {
+	for (const piece of pieces) if (piece.reading?.outcome === 'failed') piece.reading = null
+}
+
 /** Splits the next piece after `blocks` blocks, if it is longer and has not come yet. */
 export function splitNext({ pieces }: Track, blocks: number): void {
 	const [next] = pieces
@@ -98,7 +103,7 @@ export function splitNext({ pieces }: Track, blocks: number): void {
 }
 
 function hasCome({ reading }: Piece): boolean {
-	return reading?.hasCome ?? false
+	return reading?.outcome === 'came'
 }
 
 function drop(piece: Piece, reason?: unknown): void {

@@ -212,6 +212,21 @@ describe('a walk', () => {
 		expect(new Set(asked).size).toBe(asked.length - 1)
 	})
 
+	test('error: a request ahead that failed before the next walk began is made again by it, and not thrown', async () => {
+		let isDown = true
+		const { prefetch, asked } = open({
+			async read(piece) {
+				if (isDown && piece.from > 10n) throw new Error('the head is 10')
+				return piece
+			},
+		})
+		expect(await take(prefetch.walk(span(1, 60), addresses, never), 1)).toEqual(['1-10'])
+		await later(1)
+		isDown = false
+		expect(await take(prefetch.walk(span(11, 60), addresses, never))).toHaveLength(5)
+		expect(asked.filter((piece) => piece === '11-20')).toHaveLength(2)
+	})
+
 	test.each([
 		['a walk from elsewhere', span(51, 60), addresses, 0],
 		['a walk for other addresses', span(11, 60), new Set<`0x${string}`>(['0x2']), 0],
