@@ -212,7 +212,7 @@ describe('a walk', () => {
 		expect(new Set(asked).size).toBe(asked.length - 1)
 	})
 
-	test('error: a request ahead that failed before the next walk began is made again by it, and not thrown', async () => {
+	test('error: a request ahead that failed before the next walk is made again by it', async () => {
 		let isDown = true
 		const { prefetch, asked } = open({
 			async read(piece) {
