@@ -145,14 +145,21 @@ function markedAfter({ announcements }: NetworkRecord, deliveries: readonly Deli
 	})
 }
 
-/** An alert that the fallback is sent, so that its retraction finds the way there whatever becomes of the delivery. */
-function markInstead({ networks }: Draft, { id, message: { data } }: Delivery): void {
-	if (!isAlert(data)) return
-	const record = networks.get(data.network)
-	const entry = record?.announcements.get(data.id)
-	if (record === undefined || entry === undefined || entry.instead?.includes(id)) return
-	const marked = { ...entry, instead: [...(entry.instead ?? []), id] }
-	networks.set(data.network, { ...record, announcements: new Map(record.announcements).set(entry.id, marked) })
+/** Alerts that the fallback is sent, so that their retraction finds the way there whatever becomes of the delivery. */
+function markInstead({ networks }: Draft, deliveries: readonly Delivery[]): void {
+	/** One copy a network: thousands may be refused at once. */
+	const copies = new Map<string, Map<string, Announcement>>()
+	for (const { id, message } of deliveries) {
+		const { data } = message
+		if (!isAlert(data)) continue
+		const announcements = copies.get(data.network) ?? networks.get(data.network)?.announcements
+		const entry = announcements?.get(data.id)
+		if (entry === undefined || entry.instead?.includes(id)) continue
+		const copy = copies.get(data.network) ?? new Map(announcements)
+		copies.set(data.network, copy.set(entry.id, { ...entry, instead: [...(entry.instead ?? []), id] }))
+	}
+	for (const [network, announcements] of copies)
+		networks.set(network, { ...(networks.get(network) as NetworkRecord), announcements })
 }
 
 function backfillsAfter({ backfills }: NetworkRecord, { backfill }: Commit): NetworkRecord['backfills'] {
@@ -181,6 +188,7 @@ export function applyResolutions(
 	{ resolutions, post }: { readonly resolutions: readonly Resolution[]; readonly post: readonly Delivery[] },
 	nowMs: number,
 ): number {
+	const instead: Delivery[] = []
 	for (const resolution of resolutions) {
 		const delivery = draft.deliveries.get(resolution.id)
 		if (!delivery) continue
@@ -194,9 +202,10 @@ export function applyResolutions(
 		} else {
 			const after = resolved(delivery, resolution)
 			draft.deliveries.set(delivery.id, after)
-			if (after.refused !== undefined || after.status === 'dead') markInstead(draft, after)
+			if (after.refused !== undefined || after.status === 'dead') instead.push(after)
 		}
 	}
+	markInstead(draft, instead)
 	return applyPost(draft, post)
 }
 
