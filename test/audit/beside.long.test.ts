@@ -75,7 +75,7 @@ const told = async (bench: Bench) =>
 async function bookOf(bench: Bench, address: Address) {
 	const state = await bench.store.network('local')
 	const { balanceWei, movedWei } = state?.books.get(address) ?? {}
-	return { balanceWei, movedWei, taken: state?.audit?.taken, unproved: state?.booksSeen?.unprovedCount ?? 0 }
+	return { balanceWei, movedWei, taken: state?.audit?.taken, unproved: state?.booksSeen?.unproved ?? [] }
 }
 
 test('behavior: each block is announced in its own poll while no balance is given', async () => {
@@ -97,7 +97,7 @@ test('behavior: each block is announced in its own poll while no balance is give
 	const head = await node.head()
 	expect(await bookOf(bench, alice)).toEqual({
 		...{ balanceWei: await node.balanceWei(alice, head), movedWei: 0n },
-		...{ taken: head, unproved: 0 },
+		...{ taken: head, unproved: [] },
 	})
 	const last = (await bench.posted()).slice(6)
 	expect(last.map((one) => [one.message.type, alertOf(one).toBlock, alertOf(one).differenceWei])).toEqual([
@@ -159,7 +159,7 @@ test('behavior: watches that come while an audit is in flight have books from th
 	for (const address of [alice, other, carol])
 		expect(await bookOf(bench, address)).toEqual({
 			...{ balanceWei: await node.balanceWei(address, head), movedWei: 0n },
-			...{ taken: head, unproved: 0 },
+			...{ taken: head, unproved: [] },
 		})
 	expect(await told(bench)).toEqual([5, 6, 4].map((wei) => `transfer 0.00000000000000000${wei}`))
 })
