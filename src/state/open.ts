@@ -44,7 +44,7 @@ export async function openStore(
 	{ isBeside = false, standBy, ...options }: OpenStoreOptions,
 ): Promise<Store> {
 	const { log } = options
-	const journal = await journalAt(place, { log, isBeside })
+	const journal = await journalAt(place, { log, isBeside, stop: standBy?.signal })
 	const { everyMs, endMs } = PATIENCE[place.kind]
 	// An instance that starts meanwhile would take the parts of a command's snapshot for leftovers, and remove them.
 	const own = isBeside ? { ...options, leastJournalBytes: Number.POSITIVE_INFINITY } : options

@@ -1,6 +1,7 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
 import { createServer } from 'node:net'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { openGate } from '../state/postgres/gate.js'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
@@ -167,6 +168,23 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		}
 		expect((await running.stop()).code).toBe(0)
 		expect(amounts(idsByAmount())).toEqual([1, 2, 3])
+	})
+
+	test('run: a stop waits only briefly for a database that hangs, ends with 1, and loses nothing', async () => {
+		const gate = await openGate(server?.port ?? 0)
+		onTestFinished(() => gate.close())
+		const here = site()
+		const small = smallFigures('LEASE_MS=5000,STOP_MS=1000')
+		const running = here.start(['run'], { ...small, DATABASE_URL: gate.url(url) })
+		await running.line(({ msg }) => msg === 'coverage changed')
+		const held = gate.holdBack('update tracewatch.head set seq')
+		await pay(1n)
+		await held.arrived
+		const { code, stderr } = await running.stop()
+		expect([code, stderr]).toEqual([1, expect.stringMatching(/database at .* did not answer within 1 s of the stop/)])
+		start()
+		await hook.until(1)
+		expect(amounts(idsByAmount())).toEqual([1])
 	})
 
 	test('once: from several places at the same time', async () => {

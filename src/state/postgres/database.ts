@@ -5,6 +5,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
+import { unlessAborted } from '../../base/waits/wait.js'
 import { StateError } from '../../errors.js'
 import { databaseError, isConflict, isCut } from './failure.js'
 
@@ -37,6 +38,8 @@ export interface DatabaseOptions {
 	readonly connections: number
 	/** The database rolls a transaction back if this program is idle in it for longer. */
 	readonly standstillMs: number
+	/** Once it aborts, the database has `STOP_MS` left: then whatever waits for it fails, and so does `close`. */
+	readonly stop?: AbortSignal | undefined
 }
 
 const CONNECT_MS = 30_000
@@ -44,6 +47,8 @@ const CONNECT_MS = 30_000
 const STATEMENT_MS = 30_000
 const LOCK_MS = 10_000
 const CLOSE_MS = 5_000
+/** With `CLOSE_MS`, below the TimeoutStopSec of the unit. */
+const STOP_MS = 20_000
 const TRIES = 5
 
 /** Name of the program, and settings for every connection to the database. Throws StateError for an invalid URL. */
@@ -87,7 +92,7 @@ export function isInClear(url: string): boolean {
 }
 
 /** Connects to nothing yet. */
-export function openDatabase(url: string, { connections, standstillMs }: DatabaseOptions): Database {
+export function openDatabase(url: string, { connections, standstillMs, stop }: DatabaseOptions): Database {
 	const { host, name, config } = connectionTo(url)
 	const pool = new pg.Pool({
 		...config,
@@ -100,6 +105,15 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	// The pool has already discarded that connection and opens another on demand. Without a listener Node would exit.
 	pool.on('error', () => undefined)
 
+	const over = new AbortController()
+	let stopTimer: NodeJS.Timeout | undefined
+	const stopping = () => {
+		const why = `it did not answer within ${STOP_MS / 1_000} s of the stop; what it has acknowledged is kept`
+		stopTimer = setTimeout(() => over.abort(databaseError(host, new Error(why))), STOP_MS)
+	}
+	if (stop?.aborted) stopping()
+	else stop?.addEventListener('abort', stopping, { once: true })
+
 	async function connected(): Promise<pg.PoolClient> {
 		try {
 			// Throws at once where a file of the URL, such as sslrootcert, cannot be read.
@@ -109,9 +123,15 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 		}
 	}
 
+	async function untilOver<T>(act: () => Promise<T>): Promise<T> {
+		over.signal.throwIfAborted()
+		return await unlessAborted(act(), over.signal)
+	}
+
 	/** `isSafe`: whether the failed call may be retried after this error of the database. */
 	async function tried<T>(isSafe: (cause: unknown) => boolean, act: (ask: Ask) => Promise<T>): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
+			over.signal.throwIfAborted()
 			const client = await connected()
 			client.on('error', ignore)
 			let cause: unknown
@@ -151,15 +171,21 @@ export function openDatabase(url: string, { connections, standstillMs }: Databas
 	return {
 		...{ host, name },
 		ask: (text, values) =>
-			tried(
-				(cause) => isCut(cause) || isConflict(cause),
-				(ask) => ask(text, values),
+			untilOver(() =>
+				tried(
+					(cause) => isCut(cause) || isConflict(cause),
+					(ask) => ask(text, values),
+				),
 			),
-		transact: (work) => transaction('begin', work),
-		snapshot: (work) => transaction('begin isolation level repeatable read read only', work),
+		transact: (work) => untilOver(() => transaction('begin', work)),
+		snapshot: (work) => untilOver(() => transaction('begin isolation level repeatable read read only', work)),
 		async close() {
+			stop?.removeEventListener('abort', stopping)
+			clearTimeout(stopTimer)
+			const ended = pool.end()
+			over.signal.throwIfAborted()
 			// Does not wait for a connection that hangs.
-			await Promise.race([pool.end(), pause(CLOSE_MS, undefined, { ref: false })])
+			await Promise.race([ended, pause(CLOSE_MS, undefined, { ref: false })])
 		},
 	}
 }

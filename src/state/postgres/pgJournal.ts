@@ -23,6 +23,8 @@ export interface PgJournalOptions {
 	readonly leaseMs?: number | undefined
 	/** Writes beside the instance that has the right to write: for a command of an operator. */
 	readonly isBeside?: boolean
+	/** Once it aborts, a database that does not answer is waited for only briefly. */
+	readonly stop?: AbortSignal | undefined
 	/** Name of this instance in the database; default: host name and process id. */
 	readonly owner?: string
 }
@@ -122,7 +124,8 @@ const INSERT_PART = `insert into tracewatch.snapshot (name, id, part, data) valu
 /** Connects to nothing yet. */
 export function pgJournal(url: string, options: PgJournalOptions = {}): Journal {
 	const { log, leaseMs = LEASE_MS, isBeside = false } = options
-	const database = openDatabase(url, { connections: CONNECTIONS, standstillMs: STANDSTILL_MS })
+	const { stop } = options
+	const database = openDatabase(url, { connections: CONNECTIONS, standstillMs: STANDSTILL_MS, stop })
 	const { ask, name, host } = database
 	// Two instances with the same name must not share an owner.
 	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
