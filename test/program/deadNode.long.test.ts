@@ -8,7 +8,7 @@ import { type Fault, sendJson } from '../support/faultyNode.js'
 import { freePort } from '../support/freePort.js'
 import { preload } from '../support/preload.js'
 import type { Running } from '../support/program.js'
-import { hookServer, polled, settings, siteOf, treasury } from './site.js'
+import { hookServer, other, polled, settings, siteOf, stranger, treasury } from './site.js'
 
 const refusal: Fault = ({ batch, calls }, response) => {
 	const answers = calls.map(({ id }) => ({ jsonrpc: '2.0', id, error: { code: -32000, message: 'internal error' } }))
@@ -112,7 +112,8 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 
 	for (const name of kinds) endpoint(name).next = () => cases[name].fault
 	await endpoint('killed').close()
-	await node.mine()
+	// An empty block needs no traces.
+	await node.receipt(await node.send({ from: stranger, to: other, valueWei: 1n }))
 	await pass(62)
 	const dead = [...kinds.filter((name) => cases[name].isDead), 'never']
 	const seen = async () => {

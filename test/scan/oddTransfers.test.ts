@@ -1,11 +1,10 @@
 // Movements that are rare on a chain, each in a block of its own. What is sent adds up to what the balances say.
 import { getContractAddress } from 'viem'
 import { privateKeyToAccount } from 'viem/accounts'
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { hex, type Receipt, startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
-import { testOnce as test } from '../support/longRun.js'
 import { alertOf, type Bench, openBench, watchOf } from './bench.js'
 
 /** Accounts 0 and 1 of Anvil's usual mnemonic. */
