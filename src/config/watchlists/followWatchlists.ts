@@ -1,4 +1,5 @@
 import { ConfigError } from '../../errors.js'
+import type { WatchSet } from '../../model/watch.js'
 import type { Config } from '../load.js'
 import { namesOf } from '../names.js'
 import { readWatchlists, type Watchlists, watchlistPaths } from './watchlists.js'
@@ -22,15 +23,24 @@ export interface Following {
 
 export function followWatchlists(config: Config, { cwd = process.cwd() } = {}): Following {
 	let { addressFiles, revision } = config
+	let expected = sizesOf(config.watches)
 	return {
 		async load(signal) {
-			const { watches, problems, ...read } = await readWatchlists(config.watchlists, namesOf(config), cwd, { signal })
+			const { watches, problems, ...read } = await readWatchlists(config.watchlists, namesOf(config), cwd, {
+				...{ signal, expected },
+			})
 			signal?.throwIfAborted()
 			;({ addressFiles, revision } = read)
 			if (watches === null) throw new ConfigError(problems)
+			expected = sizesOf(watches)
 			return { watches, ...read }
 		},
 		paths: () => [...watchlistPaths(config.watchlists), ...addressFiles],
 		revision: () => revision,
 	}
+}
+
+/** An edit leaves most watches as they are. */
+function sizesOf({ networks }: WatchSet): ReadonlyMap<string, number> {
+	return new Map(Array.from(networks, ([name, { index }]) => [name, index.size]))
 }

@@ -49,14 +49,14 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 }
 
 /**
- * Reads and checks all watchlists and their address files. Problems are returned, not thrown; throws only the signal's
+ * Reads and checks all watchlists and their address files. `expected`: see `createWatchSet`. Problems are returned, not thrown; throws only the signal's
  * reason.
  */
 export async function readWatchlists(
 	place: WatchlistPlace,
 	names: Names,
 	cwd: string,
-	reading: Reading = {},
+	{ expected, ...reading }: Reading & { readonly expected?: ReadonlyMap<string, number> } = {},
 ): Promise<WatchlistsRead> {
 	const fail = (message: string) => {
 		const none = { watches: null, files: [], addressFiles: [], contents: [], revision: revisionOf([]) }
@@ -73,7 +73,7 @@ export async function readWatchlists(
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
 	const problems: Problem[] = []
-	const gathered = createWatchSet()
+	const gathered = createWatchSet(expected)
 	const contents: Content[] = []
 	const addresses = new Map<string, AddressFile>()
 	const readAddresses: Surroundings['readAddresses'] = async (path, chainId, take) => {

@@ -37,9 +37,10 @@ function createColumn<Value>() {
 	}
 }
 
-/** `seed` is passed to `createAddressTable`. */
-export function createWatchTable(seed: number): WatchTable {
+/** `seed` is passed to `createAddressTable`; room is made for so many addresses at once. */
+export function createWatchTable(seed: number, expected = 0): WatchTable {
 	const addresses = createAddressTable(seed)
+	addresses.reserve(expected)
 	/** By address: the numbers of its watches; a single one, as most have, without a list. */
 	const watchesOf = createColumn<number | readonly number[]>()
 	/** By watch. */
@@ -118,7 +119,8 @@ export interface WatchSetBuilder {
 	set(): WatchSet
 }
 
-export function createWatchSet(): WatchSetBuilder {
+/** `expected`: addresses of each network, as far as they can be guessed. */
+export function createWatchSet(expected: ReadonlyMap<string, number> = new Map()): WatchSetBuilder {
 	const networks = new Map<string, WatchTable>()
 	/** In order. Watches of a list are consecutive: from `first` on in the set, from `from` on in their table. */
 	const lists: { readonly watchlist: string; readonly table: WatchTable; from: number; first: number }[] = []
@@ -129,7 +131,7 @@ export function createWatchSet(): WatchSetBuilder {
 
 	return {
 		begin(network, watchlist) {
-			const table = networks.get(network) ?? createWatchTable(randomBytes(4).readUInt32LE())
+			const table = networks.get(network) ?? createWatchTable(randomBytes(4).readUInt32LE(), expected.get(network))
 			networks.set(network, table)
 			lists.push({ watchlist, table, from: table.length, first: counted() })
 			return table
