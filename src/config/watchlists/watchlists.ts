@@ -49,8 +49,8 @@ export function watchlistPaths(place: WatchlistPlace): readonly string[] {
 }
 
 /**
- * Reads and checks all watchlists and their address files. `expected`: see `createWatchSet`. Problems are returned, not thrown; throws only the signal's
- * reason.
+ * Reads and checks all watchlists and their address files. `expected`: see `createWatchSet`. Problems are returned, not
+ * thrown; throws only the signal's reason.
  */
 export async function readWatchlists(
 	place: WatchlistPlace,

@@ -37,7 +37,7 @@ function createColumn<Value>() {
 	}
 }
 
-/** `seed` is passed to `createAddressTable`; room is made for so many addresses at once. */
+/** `seed` is passed to `createAddressTable`. `expected`: addresses for which room is made at once. */
 export function createWatchTable(seed: number, expected = 0): WatchTable {
 	const addresses = createAddressTable(seed)
 	addresses.reserve(expected)
