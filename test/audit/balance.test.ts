@@ -3,8 +3,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
-import { ether, startTestAnvil } from '../support/anvil.js'
-import { Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 
 const purse: Address = '0x00000000000000000000000000000000000c0fee'
 
@@ -31,6 +31,32 @@ async function open(options: Partial<BenchOptions> = {}) {
 		return block()
 	}
 	return { node, bench, rich, set, pay, block }
+}
+
+/** A purse whose balance has just crossed its threshold, behind a gateway that a test can spoil. */
+async function crossedBehind(node: TestAnvil, gateway: DialectGateway) {
+	const [rich] = (await node.accounts()) as [Address]
+	const thresholds = { belowWei: null, aboveWei: 10n }
+	const quiet = watchOf(rich, { kinds: ['unexplained'] })
+	const watches = [quiet, watchOf(purse, { kinds: ['balance'], thresholds })]
+	const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 } })
+	onTestFinished(async () => {
+		await bench.close()
+		await gateway.close()
+		await node.stop()
+	})
+	await node.mine(2)
+	await bench.settle()
+	await node.mine()
+	await bench.settle()
+	const before = await node.rpc<string>('evm_snapshot')
+	const pay = async () => {
+		await node.send({ from: rich, to: purse, valueWei: 20n, gas: 21_000n })
+		return Number(await node.mine())
+	}
+	const high = await pay()
+	await bench.settle()
+	return { bench, rich, quiet, before, pay, high }
 }
 
 async function told(bench: Bench, type = 'alert.balance'): Promise<readonly AlertData[]> {
@@ -269,26 +295,7 @@ describe('thresholds of a balance', () => {
 				throw new Refused({ error: { code: -32001, message: 'Resource not found' } })
 			},
 		})
-		const [rich] = (await node.accounts()) as [Address]
-		const thresholds = { belowWei: null, aboveWei: 10n }
-		const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
-		const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 } })
-		onTestFinished(async () => {
-			await bench.close()
-			await gateway.close()
-			await node.stop()
-		})
-		await node.mine(2)
-		await bench.settle()
-		await node.mine()
-		await bench.settle()
-		const before = await node.rpc<string>('evm_snapshot')
-		const pay = async () => {
-			await node.send({ from: rich, to: purse, valueWei: 20n, gas: 21_000n })
-			return Number(await node.mine())
-		}
-		const high = await pay()
-		await bench.settle()
+		const { bench, before, pay, high } = await crossedBehind(node, gateway)
 		await node.mine()
 		replaced = (await node.rpc<{ hash: string }>('eth_getBlockByNumber', ['latest', false])).hash
 		reorganise = async () => {
@@ -316,27 +323,7 @@ describe('thresholds of a balance', () => {
 				throw new Refused({ error: { code: -32000, message: 'missing trie node' } })
 			},
 		})
-		const [rich] = (await node.accounts()) as [Address]
-		const thresholds = { belowWei: null, aboveWei: 10n }
-		const quiet = watchOf(rich, { kinds: ['unexplained'] })
-		const watches = [quiet, watchOf(purse, { kinds: ['balance'], thresholds })]
-		const bench = await openBench({ urls: [gateway.url], watches, network: { settle: 3 } })
-		onTestFinished(async () => {
-			await bench.close()
-			await gateway.close()
-			await node.stop()
-		})
-		await node.mine(2)
-		await bench.settle()
-		await node.mine()
-		await bench.settle()
-		const before = await node.rpc<string>('evm_snapshot')
-		const pay = async () => {
-			await node.send({ from: rich, to: purse, valueWei: 20n, gas: 21_000n })
-			return Number(await node.mine())
-		}
-		const high = await pay()
-		await bench.settle()
+		const { bench, quiet, before, pay, high } = await crossedBehind(node, gateway)
 		isOut = true
 		await node.mine()
 		await bench.settle()

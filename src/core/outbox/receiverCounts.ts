@@ -11,7 +11,7 @@ export function receiverCounts<None>(found: ReceiverSummary | undefined, none: N
 	return { pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt }
 }
 
-/** The configured names, and those that only the state knows. */
+/** The configured names, then names that only the state knows. */
 export function knownNames(configured: readonly string[], stored: ReadonlyMap<string, unknown> | undefined) {
 	return [...new Set([...configured, ...(stored?.keys() ?? [])])]
 }

@@ -109,7 +109,7 @@ function accepted(before: Queue, parcel: Parcel, outcome: Outcome & { result: 'd
 	const isFreed = (one: Delivery) => (before.isFailing && one.refused === undefined) || blockerOf(one, [sent]) !== null
 	const { pause } = before
 	const paused = pause === null ? [] : pending.filter((one) => isParked(one) && isUnder(pause, sent, one))
-	// Not those that are dead by now.
+	// A delivery that is dead by now is not tried again.
 	const refusedBefore = [...before.refused].filter((id) => facts.aside.has(id))
 	const freed = [...refusedBefore, ...[...beside.filter(isFreed), ...paused].map(({ id }) => id)]
 	const queue: Queue = {
