@@ -12,7 +12,7 @@ export function readCalledFunction(written: string): CalledFunction {
 	const text = written.trim()
 	if (/^0x[0-9a-f]{8}$/i.test(text)) return { selector: text.toLowerCase(), signature: null, inputs: null }
 	if (!text.includes('('))
-		throw new RangeError(`is no signature such as pause() and no selector such as 0x8456cb59: ${quoted(text)}`)
+		throw new RangeError(`must be a signature such as pause() or a selector such as 0x8456cb59, not ${quoted(text)}`)
 	const name = text.replace(/^function /, '')
 	try {
 		const item = from(`function ${name}` as 'function pause()')

@@ -138,8 +138,7 @@ export function readSwitch(text: string): boolean {
 
 /** At least 8 characters. Error messages do not repeat the password. */
 export function readPassword(text: string): string {
-	if (text.length < 8)
-		throw new RangeError('must have eight characters or more: it stands between strangers and the pages')
+	if (text.length < 8) throw new RangeError('must have at least 8 characters')
 	return text
 }
 

@@ -35,7 +35,7 @@ const mostCharacters = 4_096
 
 /** A key for a message. It is shown only if it is a word, since a value may have been written in its place. */
 export function shownKey(key: string): string {
-	return /^[\w.-]{1,64}$/.test(key) ? quoted(key) : '(not shown, for it is no word)'
+	return /^[\w.-]{1,64}$/.test(key) ? quoted(key) : '(not shown, since it is not a word)'
 }
 
 /** What stands between the key's name and the message; null: the message is a sentence without that name. */
@@ -87,7 +87,7 @@ export function list<const Item extends z.core.SomeType>(item: Item) {
 		.superRefine((entries, context) => {
 			const seen = new Set<unknown>()
 			for (const [index, entry] of entries.entries()) {
-				if (seen.has(entry)) context.addIssue({ code: 'custom', path: [index], message: 'stands twice' })
+				if (seen.has(entry)) context.addIssue({ code: 'custom', path: [index], message: 'is listed twice' })
 				seen.add(entry)
 			}
 		})

@@ -88,7 +88,7 @@ describe('the keys `calls` and `failed_calls` of a watch', () => {
 
 describe('error: a wrong value of `calls` is refused with its place', () => {
 	test.each([
-		['[pause]', 'a.yaml:5: an entry of `calls` is no signature such as pause() and no selector'],
+		['[pause]', 'a.yaml:5: an entry of `calls` must be a signature such as pause() or a selector'],
 		['["pause(uint)x"]', 'a.yaml:5: an entry of `calls` must be a function such as pause() or'],
 		['["pause(foo)"]', 'a.yaml:5: an entry of `calls` must be a function such as pause() or'],
 		['["pause()"]\n    kinds: [transfer]', 'a.yaml:5: `kinds` leaves out call, so `calls` would send no alert'],

@@ -81,7 +81,11 @@ describe('error: a file made to take minutes, or to end the process, is read as 
 			/\(not shown, for it is no word\)|YAML/,
 		],
 		['a key of 900 letters', { list: list(`${'ab'.repeat(450)}: x\n`) }, /unknown key \(not shown/],
-		['20,000 times the same key', { list: list(repeated(20_000, () => 'kinds: x\n')) }, /`kinds` stands twice here/],
+		[
+			'20,000 times the same key',
+			{ list: list(repeated(20_000, () => 'kinds: x\n')) },
+			/`kinds` is written twice here/,
+		],
 		[
 			'an amount of 100,000 zeros',
 			{ list: list(`min_value: 0.${'0'.repeat(100_000)}1\nwatches: [{address: "${address}"}]\n`) },

@@ -112,7 +112,7 @@ describe('error:', () => {
 	})
 
 	test.each([
-		['[USDT]', 'an entry of `tokens` is no symbol of a token that the network names: `USDT`; did you mean `USDC`?'],
+		['[USDT]', 'an entry of `tokens` is not the symbol of a token of the network: `USDT`; did you mean `USDC`?'],
 		['everything', '`tokens` must be known, all, none, or a list of symbols and addresses'],
 		[`["${usdc.replace('A0b8', 'a0B8')}"]`, 'an entry of `tokens` has a wrong checksum'],
 	])('a watch that says %s', async (written, message) => {

@@ -11,7 +11,7 @@ export async function chainIdOf(url: string, signal: AbortSignal): Promise<bigin
 	try {
 		const chainId = quantity(await rpc.call('eth_chainId', [], signal))
 		if (chainId !== null) return chainId
-		throw new PlainError(`${rpc.endpoint} does not say its chain id: it is no node of an EVM chain`)
+		throw new PlainError(`${rpc.endpoint} does not report its chain id: it is not a node of an EVM chain`)
 	} catch (error) {
 		if (!(error instanceof RpcError)) throw error
 		const words = `${error.message}. To do: look at the URL: its host, its port, its path and the key in it`

@@ -91,13 +91,13 @@ interface Found {
 }
 
 function gapAt(text: string, found: readonly Found[]): Found {
-	if (!/^\d{1,20}$/.test(text)) throw new UsageError(`\`${text}\` is no number of a block`)
+	if (!/^\d{1,20}$/.test(text)) throw new UsageError(`\`${text}\` is not a block number`)
 	const block = BigInt(text)
 	const [one, another] = found.filter(({ gap }) => gap.block.number === block)
 	if (another !== undefined && one !== undefined)
 		throw new UsageError(`block ${block} is a gap of ${one.network} and of ${another.network}; say --network`)
 	if (one !== undefined) return one
-	throw new PlainError(`block ${block} is no gap: it was read, or not asked for yet; \`gaps list\` shows the gaps`)
+	throw new PlainError(`block ${block} is not a gap: it was read, or not asked for yet; \`gaps list\` shows the gaps`)
 }
 
 function factsOf({ network, gap: { block, sinceMs, acceptedAtMs, tries, reason, addresses, transactions } }: Found) {

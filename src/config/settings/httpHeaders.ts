@@ -29,7 +29,8 @@ export const readHeaders = z
 		const seen = new Set<string>()
 		for (const [name, value] of Object.entries(headers)) {
 			const lower = name.toLowerCase()
-			const message = faultOf(name, value) ?? (seen.has(lower) ? 'stands twice; case makes no difference' : null)
+			const message =
+				faultOf(name, value) ?? (seen.has(lower) ? 'is written twice; upper and lower case are the same name' : null)
 			seen.add(lower)
 			if (message !== null) context.issues.push({ code: 'custom', path: [name], message, input: value })
 		}
@@ -38,7 +39,7 @@ export const readHeaders = z
 
 function faultOf(name: string, value: string): string | null {
 	// RFC 9110, 5.6.2: a name is a token.
-	if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name)) return 'has a name that is none of a header'
+	if (!/^[!#$%&'*+.^`|~\w-]{1,100}$/.test(name)) return 'is not a valid header name'
 	if (reserved.has(name.toLowerCase())) return 'is written by tracewatch itself and cannot be set'
 	if (value.trim() === '') return 'is empty'
 	if (!/^[\t\x20-\x7e]+$/.test(value)) return 'must be printable ASCII on one line'

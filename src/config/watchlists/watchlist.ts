@@ -63,7 +63,7 @@ export async function readWatchlist(
 		for (const [index, name] of names.entries()) {
 			const fault = (message: string) => problems.push(source.problem([...at, 'addresses_from', index], message))
 			const file = resolve(dirname(path), name)
-			if (addressFiles.has(file)) fault(`the file ${quoted(name)} stands already in this watchlist`)
+			if (addressFiles.has(file)) fault(`the file ${quoted(name)} is already listed in this watchlist`)
 			else {
 				const place = shown(file)
 				const add = collect(place, options)
@@ -140,7 +140,7 @@ function collectInto(
 			const found = places[before - start] ?? 0
 			const line = first === null ? source.locate(['watches', found, 'address']).line : found
 			const words = first === file ? `in line ${line}` : `in ${first ?? source.file}:${line}`
-			problems.push(problem(`this address stands already ${words}; a watchlist names an address once`))
+			problems.push(problem(`this address is already listed ${words}; list an address once`))
 		}
 	}
 }

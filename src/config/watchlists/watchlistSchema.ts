@@ -53,7 +53,7 @@ function tokensNamed(written: string, coin: Coin | null): readonly Address[] {
 	if (own.length > 1) throw new RangeError(`names ${own.length} tokens by the symbol ${shown}: write the address`)
 	const near = suggestion(written, [...new Set(known.map(({ symbol }) => symbol))])
 	const hint = known.length === 0 ? '; the network names no tokens' : near
-	throw new RangeError(`is no symbol of a token that the network names: ${shown}${hint}`)
+	throw new RangeError(`is not the symbol of a token of the network: ${shown}${hint}`)
 }
 
 function readBlock(value: string): bigint {

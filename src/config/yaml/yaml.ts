@@ -123,7 +123,7 @@ function refusedIn(document: Document): readonly Slip[] {
 				const key = String(pair.key.value)
 				if (first.get(key) === pair) continue
 				const name = pair.key.value === null ? 'an empty key' : shownKey(key)
-				found.push({ offset: start(pair.key) ?? 0, message: `${name} stands twice here` })
+				found.push({ offset: start(pair.key) ?? 0, message: `${name} is written twice here` })
 			}
 			return undefined
 		},

@@ -44,13 +44,13 @@ export function yamlFault({ code, message, pos: [offset] }: YAMLError, text: str
 		return fault('a text that begins with * is quoted: "*/12 * * * * *"')
 	if (code === 'BLOCK_AS_IMPLICIT_KEY')
 		return fault(
-			'a colon and a space stand in this text: quote it, or correct the indentation of this line or the next',
+			'this text contains a colon and a space: quote it, or correct the indentation of this line or the next',
 		)
 	if (code === 'BAD_SCALAR_START') return fault(`a text that begins with ${rest[0]} is quoted`)
 	const isKey = code === 'MULTILINE_IMPLICIT_KEY'
 	if ((isKey || code === 'BAD_INDENT') && /flow/i.test(message)) return fault('a [ or { before this is not closed')
 	if (isKey || message.startsWith('Implicit map keys'))
-		return fault('this is no key with a value: after a key come a colon and a space')
+		return fault('this is not a key with a value: write a colon and a space after the key')
 	if (code === 'BAD_INDENT' || message.startsWith('Sequence item without'))
 		return fault('the indentation of this line does not fit the lines before it')
 	// The text after the parser's first colon quotes the file.
@@ -77,7 +77,7 @@ export function blankSlip(text: string): Slip | null {
 	for (const { index, 0: found } of text.matchAll(foreignBlank)) {
 		const offset = index + found.length - 1
 		if (offset === 0) continue
-		return { offset, message: 'a blank that is no plain space stands here, as web pages have them: write a space' }
+		return { offset, message: 'this is not a plain space (text copied from web pages has such blanks): type a space' }
 	}
 	return null
 }

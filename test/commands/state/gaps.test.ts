@@ -90,7 +90,7 @@ describe('gaps', () => {
 		for (const block of ['30', '101']) {
 			const { code, stderr } = await run('accept', block)
 			expect(code).toBe(1)
-			expect(stderr).toContain(`block ${block} is no gap: it was read, or not asked for yet`)
+			expect(stderr).toContain(`block ${block} is not a gap: it was read, or not asked for yet`)
 		}
 	})
 
@@ -151,9 +151,9 @@ describe('gaps', () => {
 			'no gap',
 			['accept', '91'],
 			1,
-			/^block 91 is no gap: it was read, or not asked for yet; `gaps list` shows the gaps$/,
+			/^block 91 is not a gap: it was read, or not asked for yet; `gaps list` shows the gaps$/,
 		],
-		['no number', ['accept', 'x'], 2, /^`x` is no number of a block$/],
+		['no number', ['accept', 'x'], 2, /^`x` is not a block number$/],
 		['a gap of two networks', ['retry', '95'], 2, /is a gap of ethereum and of gnosis; say --network/],
 		['neither blocks nor --all', ['accept'], 2, /name blocks, or say --all/],
 		['blocks and --all', ['accept', '95', '--all'], 2, /name blocks, or say --all/],

@@ -29,12 +29,12 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 			'n5, n6, n7',
 	],
 	'colon-in-text': [
-		'2:11: a colon and a space stand in this text: quote it, or correct the indentation of this line or the next',
+		'2:11: this text contains a colon and a space: quote it, or correct the indentation of this line or the next',
 	],
-	'duplicate-key': ['4:5: `chain_id` stands twice here'],
+	'duplicate-key': ['4:5: `chain_id` is written twice here'],
 	'empty-file': ['1:1: the file is empty'],
 	'empty-lists': ['4:10: `rpc` is empty; name at least one', '10:9: `to` is empty; name at least one'],
-	'endpoint-twice': ['4:46: an entry of `rpc` stands twice'],
+	'endpoint-twice': ['4:46: an entry of `rpc` is listed twice'],
 	'http-port': ['11:7: `http` must have a port of at most 65535, not `99999`'],
 	http: ['11:7: `http` must be host:port, such as 127.0.0.1:9464, not `9464`'],
 	'keys-without-values': [

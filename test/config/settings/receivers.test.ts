@@ -178,11 +178,7 @@ describe('headers', () => {
 		['with a line break', 'X-Token: "CANARY\\r\\nX-Other: y"', '8:16: `X-Token` must be printable ASCII on one line'],
 		['with other letters', 'X-Token: CANARYß', '8:16: `X-Token` must be printable ASCII on one line'],
 		['that is a list', 'X-Token: [CANARY]', '8:16: `X-Token` must be one text or number, not a list'],
-		[
-			'with a name that is none',
-			'"X Token": CANARY',
-			'8:18: an entry of `headers` has a name that is none of a header',
-		],
+		['with a name that is none', '"X Token": CANARY', '8:18: an entry of `headers` is not a valid header name'],
 	])('error: a header that is wrong is refused, and its value is not printed: %s', async (_, line, message) => {
 		const told = await problems(hook('headers:', `  ${line}`))
 		expect(told).toEqual([message])
@@ -191,7 +187,7 @@ describe('headers', () => {
 
 	test('error: the same header twice, in whatever case, is refused', async () => {
 		const told = await problems(hook('headers:', '  X-Token: a', '  x-token: b'))
-		expect(told).toEqual(['9:16: `x-token` stands twice; case makes no difference'])
+		expect(told).toEqual(['9:16: `x-token` is written twice; upper and lower case are the same name'])
 	})
 
 	test('error: an Authorization beside a user in the URL', async () => {
@@ -295,7 +291,7 @@ describe('networks', () => {
 			'`source` names the watched addresses to the provider: with `private` write trace_block, or drop it',
 		],
 		['ws: https://h/CANARY', 'an entry of `ws` must begin with ws:// or wss://; https:// is not supported here'],
-		['ws: [ws://h, ws://h]', 'an entry of `ws` stands twice'],
+		['ws: [ws://h, ws://h]', 'an entry of `ws` is listed twice'],
 		[
 			'schedule: "0 * * * *"',
 			'`schedule` polls every 1h, and after 10m without a block (`stall_after`) that would be reported as a stall; ' +

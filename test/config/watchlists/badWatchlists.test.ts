@@ -10,7 +10,7 @@ import { readWatchlists } from '../../../src/config/watchlists/watchlists.js'
 const cwd = resolve(import.meta.dirname, '../../fixtures/config')
 
 const cases: Readonly<Record<string, readonly string[]>> = {
-	'address-twice': ['7:14: this address stands already in line 4; a watchlist names an address once'],
+	'address-twice': ['7:14: this address is already listed in line 4; list an address once'],
 	addresses: [
 		'4:14: `address` must be an address: names are not resolved; write the 0x address',
 		'5:14: `address` must be an address: this does not begin with 0x, and an address is 0x and 40 hex digits',

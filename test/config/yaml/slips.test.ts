@@ -22,9 +22,9 @@ async function problems(files: Readonly<Record<string, string>>): Promise<readon
 }
 
 const watches = (lines: string) => `network: local\nreceivers: [hook]\nwatches:\n${lines}`
-const notKey = 'this is no key with a value: after a key come a colon and a space'
-const colon = 'a colon and a space stand in this text: quote it, or correct the indentation of this line or the next'
-const blank = 'a blank that is no plain space stands here, as web pages have them: write a space'
+const notKey = 'this is not a key with a value: write a colon and a space after the key'
+const colon = 'this text contains a colon and a space: quote it, or correct the indentation of this line or the next'
+const blank = 'this is not a plain space (text copied from web pages has such blanks): type a space'
 
 describe('a watchlist', () => {
 	test.each([

@@ -156,9 +156,9 @@ function readHeader({ fields, placeOf }: CsvRecord, report: Report): readonly st
 	for (const [index, name] of columns.entries()) {
 		const key = shownKey(fields[index] ?? name)
 		if (!columnNames.some((known) => known === name)) {
-			const known = `only ${columnNames.join(', ')} may stand in the file`
+			const known = `the columns are ${columnNames.join(', ')}`
 			report(placeOf(index), `unknown column ${key}${suggestion(name, columnNames)}; ${known}`)
-		} else if (columns.indexOf(name) !== index) report(placeOf(index), `the column ${key} stands twice`)
+		} else if (columns.indexOf(name) !== index) report(placeOf(index), `the column ${key} is listed twice`)
 	}
 	return columns
 }

@@ -84,7 +84,7 @@ function placeIn(raw: string, line: number, index: number): Place {
 const afterQuote = 'after a closing quote comes a comma or the end of the line'
 const neverClosed = 'this quote is never closed'
 const words: Partial<Record<CsvError['code'], string>> = {
-	INVALID_OPENING_QUOTE: 'a text with quotes in it stands in quotes, each of its own doubled',
+	INVALID_OPENING_QUOTE: 'quote a text that contains quotes, and double each quote inside',
 	CSV_INVALID_CLOSING_QUOTE: afterQuote,
 	CSV_NON_TRIMABLE_CHAR_AFTER_CLOSING_QUOTE: afterQuote,
 	CSV_QUOTE_NOT_CLOSED: neverClosed,

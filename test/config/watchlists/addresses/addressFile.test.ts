@@ -199,9 +199,9 @@ describe('addresses_from', () => {
 		[
 			'an unknown column',
 			`address,lable\n${one},x`,
-			['1:9: unknown column `lable`; did you mean `label`?; only address, label, tags may stand in the file'],
+			['1:9: unknown column `lable`; did you mean `label`?; the columns are address, label, tags'],
 		],
-		['a column twice', `address,address\n${one},${two}`, ['1:9: the column `address` stands twice']],
+		['a column twice', `address,address\n${one},${two}`, ['1:9: the column `address` is listed twice']],
 		[
 			'a hidden character',
 			`${one},"a\u202eb",c\u0007`,
@@ -214,7 +214,7 @@ describe('addresses_from', () => {
 		[
 			'an address twice',
 			`${one}\n\n${two}\n${one}`,
-			['4:1: this address stands already in line 1; a watchlist names an address once'],
+			['4:1: this address is already listed in line 1; list an address once'],
 		],
 		['a quote that is never closed', `${one},"x\n${two}`, ['1:44: this quote is never closed']],
 		[
@@ -250,7 +250,7 @@ describe('addresses_from', () => {
 		[
 			'a quote inside a text',
 			`${one},6" pipe,b`,
-			['1:44: a text with quotes in it stands in quotes, each of its own doubled'],
+			['1:44: quote a text that contains quotes, and double each quote inside'],
 		],
 		['bytes that are no UTF-8', Buffer.from([0x30, 0x78, 0xff]), ['1:1: the file is not text in UTF-8']],
 		['no address at all', 'address,label\n', ['1:1: the file holds no address']],
@@ -269,18 +269,18 @@ describe('addresses_from', () => {
 		[
 			'a file twice',
 			['addresses_from: [x.csv, ./x.csv]'],
-			['watchlists/a.yaml:3:25: the file `./x.csv` stands already in this watchlist'],
+			['watchlists/a.yaml:3:25: the file `./x.csv` is already listed in this watchlist'],
 		],
 		[
 			'an address of the list',
 			['addresses_from: x.csv', `watches: [{address: "${one}"}]`],
-			['watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once'],
+			['watchlists/x.csv:1:1: this address is already listed in watchlists/a.yaml:4; list an address once'],
 		],
 		[
 			'an address of an entry that has another mistake',
 			['addresses_from: x.csv', `watches: [{address: "${one}", lable: x}]`],
 			[
-				'watchlists/x.csv:1:1: this address stands already in watchlists/a.yaml:4; a watchlist names an address once',
+				'watchlists/x.csv:1:1: this address is already listed in watchlists/a.yaml:4; list an address once',
 				'watchlists/a.yaml:4:67: unknown key `lable`; did you mean `label`?',
 			],
 		],
@@ -289,14 +289,14 @@ describe('addresses_from', () => {
 			[`watches: [{address: "${one}", direction: up}, {address: "${one}", lable: x}]`],
 			[
 				'watchlists/a.yaml:3:78: `direction` must be in, out or both, not `up`',
-				'watchlists/a.yaml:3:93: this address stands already in line 3; a watchlist names an address once',
+				'watchlists/a.yaml:3:93: this address is already listed in line 3; list an address once',
 				'watchlists/a.yaml:3:139: unknown key `lable`; did you mean `label`?',
 			],
 		],
 		[
 			'an address of another file',
 			['addresses_from: [x.csv, z.csv]'],
-			['watchlists/z.csv:2:1: this address stands already in watchlists/x.csv:1; a watchlist names an address once'],
+			['watchlists/z.csv:2:1: this address is already listed in watchlists/x.csv:1; list an address once'],
 		],
 		[
 			'options that only a single watch has',
