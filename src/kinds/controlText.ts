@@ -60,14 +60,26 @@ function changed(data: AlertData, change: ControlChange): string {
 		case 'timelock':
 			return ofTimelock(data)
 		case 'initialized':
+			// The slot was emptied. An event without a version is that of a Safe's setup.
+			if (data.event == null && data.current == null)
+				return `${watchName(data)} is no longer initialised${before(data)}`
 			return `${watchName(data)} was initialised${data.current == null ? '' : ` (version ${data.current})`}`
 		case 'safe.threshold':
-			return `${watchName(data)} now needs the signatures of ${data.current} owners${before(data)}`
+			return `${watchName(data)} now needs the signatures of ${data.current ?? 0} owners${before(data)}`
 		case 'value':
 			return `${printable(data.place ?? '', 80)} of ${watchName(data)} is now ${short(data.current)}${before(data)}`
+		case 'authority':
+			// OpenZeppelin's AccessManager: the address is that of a managed contract, no authority.
+			if (data.role != null) return ofFunction(data)
+			return ofValue(data, changesInWords[change])
 		default:
 			return ofValue(data, changesInWords[change])
 	}
+}
+
+function ofFunction(data: AlertData): string {
+	const { current, role } = data
+	return `a function of ${short(current)} now needs the role ${roleName(role)} of ${watchName(data)}`
 }
 
 function ofValue(data: AlertData, noun: string): string {
@@ -79,7 +91,9 @@ function ofValue(data: AlertData, noun: string): string {
 		case 'removed':
 			return previous == null ? `${name} has one ${noun} less` : `${name} no longer has the ${noun} ${short(previous)}`
 		case 'scheduled':
-			return `a new ${noun} of ${name} is scheduled: ${short(current)}`
+			return current == null
+				? `${name} has no pending ${noun} now`
+				: `a new ${noun} of ${name} is scheduled: ${short(current)}`
 		case 'cancelled':
 			return `a scheduled change of the ${noun} of ${name} was cancelled`
 		default: {
@@ -90,15 +104,20 @@ function ofValue(data: AlertData, noun: string): string {
 }
 
 function ofRole(data: AlertData): string {
-	const { action, previous, current, role } = data
+	const { action, previous, current, role, event } = data
 	const name = watchName(data)
-	if (action === 'removed') return `${short(previous)} no longer has the role ${roleName(role)} of ${name}`
+	// The event names the role: `PauserChanged(address)`.
+	const which =
+		role == null ? `a role of ${name} (${printable(event ?? '', 80)})` : `the role ${roleName(role)} of ${name}`
+	if (action === 'removed') return `${short(previous)} no longer has ${which}`
 	if (action === 'set') return `the roles of ${short(current)} at ${name} are now ${short(role)}`
-	return `${short(current)} was given the role ${roleName(role)} of ${name}`
+	return `${short(current)} was given ${which}`
 }
 
 function ofTimelock(data: AlertData): string {
 	const name = watchName(data)
+	if (data.action === 'scheduled' && /^\d+$/.test(data.current ?? ''))
+		return `a delay of ${data.current} s is scheduled for ${name}`
 	const target = data.current == null ? 'a call' : `a call to ${short(data.current)}`
 	switch (data.action) {
 		case 'scheduled':

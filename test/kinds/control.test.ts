@@ -111,6 +111,35 @@ test('default: sentences', () => {
 	expect(subject({ ...stored, contradicted: true, current: address(7) })).toContain('which still has 0x0000…0007')
 })
 
+test('behavior: an event that names no account, no role, a delay or a managed contract, is said so', () => {
+	const noAccount = { ...logged, previous: null, current: null } as const
+	expect(subject({ ...noAccount, change: 'admin', action: 'scheduled' })).toBe(
+		'[testnet] CONTROL: Treasury has no pending admin now',
+	)
+	const pauser = { ...logged, change: 'role', action: 'added', event: 'PauserChanged(address)' } as const
+	expect(subject(pauser)).toBe('[testnet] CONTROL: 0x0000…0008 was given a role of Treasury (PauserChanged(address))')
+	expect(subject({ ...logged, change: 'timelock', action: 'scheduled', current: '86400' })).toBe(
+		'[testnet] CONTROL: a delay of 86400 s is scheduled for Treasury',
+	)
+	expect(subject({ ...logged, change: 'authority', role: hash(5) })).toBe(
+		'[testnet] CONTROL: a function of 0x0000…0008 now needs the role 0x0000…0005 of Treasury',
+	)
+})
+
+test('behavior: a slot that was emptied is no initialisation, and a threshold of 0', () => {
+	const emptied = { ...stored, previous: '2', current: null } as const
+	expect(subject({ ...emptied, change: 'initialized' })).toBe(
+		'[testnet] CONTROL: Treasury is no longer initialised; before: 2',
+	)
+	expect(subject({ ...emptied, change: 'safe.threshold' })).toBe(
+		'[testnet] CONTROL: Treasury now needs the signatures of 0 owners; before: 2',
+	)
+	const setUp = 'SafeSetup(address,address[],uint256,address,address)'
+	expect(subject({ ...logged, change: 'initialized', event: setUp, current: null })).toBe(
+		'[testnet] CONTROL: Treasury was initialised',
+	)
+})
+
 test('default: every change has words for every action', () => {
 	for (const change of changes()) {
 		for (const action of ['set', 'added', 'removed', 'scheduled', 'executed', 'cancelled'] as const) {
