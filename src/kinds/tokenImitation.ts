@@ -1,28 +1,37 @@
 import type { TokenData } from '../model/ownFields.js'
 import type { KnownToken, KnownTokens } from '../model/token.js'
 
-/** Letters of other alphabets, and digits, that look like these letters. */
+/** Letters of other alphabets, small capitals, signs and digits that look like these letters. */
 const alike: readonly (readonly [letter: string, others: string])[] = [
-	['A', 'АΑ'],
-	['B', 'ВΒ8'],
-	['C', 'СϹ'],
-	['D', 'Ԁ'],
-	['E', 'ЕΕ'],
-	['H', 'НΗ'],
-	['I', 'ІΙ1|!'],
-	['J', 'Ј'],
-	['K', 'КΚ'],
-	['M', 'МΜ'],
-	['N', 'Ν'],
-	['O', 'ОΟ0'],
-	['P', 'РΡ'],
-	['S', 'Ѕ5$'],
-	['T', 'ТΤ'],
-	['X', 'ХΧ'],
-	['Y', 'УΥҮ'],
-	['Z', 'Ζ'],
+	['A', 'АΑꓮᎪᴀ'],
+	['B', 'ВΒ8ꓐᏴʙ'],
+	['C', 'СϹꓚᏟᴄ'],
+	['D', 'ԀꓓᎠᴅĐ'],
+	['E', 'ЕΕꓰᎬᴇ'],
+	['F', 'ꓝ'],
+	['G', 'ꓖᏀɢ'],
+	['H', 'НΗꓧᎻʜĦ'],
+	['I', 'ІΙ1|!ꓲɪ'],
+	['J', 'ЈꓙᎫᴊ'],
+	['K', 'КΚꓗᏦᴋ'],
+	['L', 'ꓡᏞʟŁ'],
+	['M', 'МΜꓟᎷᴍ'],
+	['N', 'Νꓠɴ'],
+	['O', 'ОΟ0ꓳՕᴏØ'],
+	['P', 'РΡꓑᏢᴘ'],
+	['R', 'ꓣᎡᏒʀ'],
+	['S', 'Ѕ5$ꓢՏᏚꜱ'],
+	['T', 'ТΤꓔᎢᴛŦ₮'],
+	['U', 'ꓴՍᴜ'],
+	['V', 'ꓦᏙᴠ'],
+	['W', 'ꓪᎳᴡ'],
+	['X', 'ХΧꓫ'],
+	['Y', 'УΥҮꓬᎽʏ'],
+	['Z', 'ΖꓜᏃᴢ'],
 ]
-const letterOf = new Map(alike.flatMap(([letter, others]) => [...others].map((other) => [other, letter] as const)))
+const letterOf = new Map(
+	alike.flatMap(([letter, others]) => [...others].map((other) => [other.toUpperCase(), letter] as const)),
+)
 
 const seen = new WeakMap<KnownTokens, ReadonlyMap<string, KnownToken>>()
 

@@ -88,20 +88,22 @@ function upToZero(bytes: Buffer): Buffer {
 	return end === -1 ? bytes : bytes.subarray(0, end)
 }
 
-const LONGEST = 32
+const MOST_LETTERS = 32
+/** In characters, of which a letter beyond ASCII takes up to ten. */
+const LONGEST = 64
 
 /**
- * The text on one line, without invisible letters or ones that reverse the direction, cut to 32 characters. Letters
+ * The text on one line, without invisible letters or ones that reverse the direction, cut to 32 letters. Letters
  * beyond ASCII are shown by their numbers, since a Cyrillic С looks like a C; so are quotes and backslashes.
  */
 function cleaned(bytes: Buffer | null): string | null {
 	if (bytes === null) return null
 	const words = fitWords(bytes.subarray(0, 255).toString('utf8').replaceAll('\0', '')).trim()
 	let text = ''
-	for (const letter of defanged(words.normalize('NFC'))) {
+	for (const [at, letter] of [...defanged(words.normalize('NFC'))].entries()) {
 		// A quote in the symbol would end the quotes around it, and what follows would pass for our own words.
 		const shown = /^[ !#-[\]-~]$/.test(letter) ? letter : `\\u{${letter.codePointAt(0)?.toString(16)}}`
-		if (text.length + shown.length > LONGEST) return `${text}…`
+		if (at === MOST_LETTERS || text.length + shown.length > LONGEST) return `${text}…`
 		text += shown
 	}
 	return text === '' ? null : text

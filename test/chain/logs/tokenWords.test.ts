@@ -22,7 +22,12 @@ test.each([
 	['one that would end its quotes', asText('A" \\'), 'A\\u{22} \\u{5c}'],
 	['a bridged one', asText('USDC.e'), 'USDC.e'],
 	['a long one', asText('A'.repeat(100)), `${'A'.repeat(32)}…`],
-	['a long one of others, never half a number', asText('\u0421'.repeat(40)), `${'\\u{421}'.repeat(4)}…`],
+	['a long one of others, never half a number', asText('\u0421'.repeat(40)), `${'\\u{421}'.repeat(9)}…`],
+	[
+		'letters of five digits',
+		asText('\u{1d414}\u{1d412}\u{1d403}\u{1d402}'),
+		'\\u{1d414}\\u{1d412}\\u{1d403}\\u{1d402}',
+	],
 	['broken UTF-8', `${asText('ab').slice(0, 130)}ff61${'0'.repeat(60)}`, '\\u{fffd}a'],
 	['a place beyond the answer', `0x${'f'.repeat(128)}`, null],
 	['a length beyond the answer', `0x${'20'.padStart(64, '0')}${'f'.repeat(64)}`, null],
