@@ -58,7 +58,8 @@ function fields(event: TokenEvent, { network, tokenWords, checksum }: View): Kin
 	const { standard, contract, from, to, amountRaw, tokenId, operator, initiator } = event
 	const known = network.tokens?.get(contract)
 	const { symbol, decimals } = known ?? tokenWords?.(contract) ?? { symbol: null, decimals: null }
-	const amount = decimals === null ? null : formatAmount(amountRaw, decimals)
+	// Contracts of both standards (ERC-404) have decimals, and an item of theirs has none.
+	const amount = decimals === null || standard === 'erc721' ? null : formatAmount(amountRaw, decimals)
 	const imitated = known === undefined ? imitatedToken(symbol, network.tokens ?? noTokens, network.symbol) : null
 	const of = imitated?.of?.address
 	return {

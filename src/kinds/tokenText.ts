@@ -74,7 +74,7 @@ export function tokenLines(data: AlertData, token: TokenData): readonly (readonl
 		...(amount === null
 			? []
 			: ([['Amount', known ? `${amount} ${word}`.trim() : `${amount} of an unknown token`]] as const)),
-		['Raw amount', decimals === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
+		['Raw amount', amount === null ? amountRaw : `${amountRaw} (${decimals} decimals)`],
 		...(tokenId === null ? [] : ([['Token id', tokenId]] as const)),
 		['Token', `${word === '' ? '' : `${word}, `}${address} (${standards[standard]}; ${standing})`],
 		...(token.imitates === undefined ? [] : ([['Called like', imitated(token.imitates)]] as const)),

@@ -55,7 +55,7 @@ export const tokenFields = z.object({
 				.boolean()
 				.describe('Whether the settings name it. **Where false, symbol and decimals are only claims.**'),
 			amountRaw: digits.describe('In the smallest unit, as the log of the token gives it; 1 for ERC-721.'),
-			amount: decimal.nullable().describe('Null where the decimals are not known.'),
+			amount: decimal.nullable().describe('Null where the decimals are not known, and for ERC-721.'),
 			tokenId: digits.nullable().describe('Null for ERC-20.'),
 			imitates: z
 				.object({
