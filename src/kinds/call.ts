@@ -75,7 +75,7 @@ export const call: KindRecord<Called> = {
 		...argumentFacts(data),
 		...(data.failure == null ? [] : [fact('Failed', data.failure)]),
 		...(data.count === undefined ? [] : [fact('Calls', `${data.count}, this one and those after it in the block`)]),
-		...(data.valueWei === '0' ? [] : amountFacts(data)),
+		...(data.valueWei === '0' ? [] : amountFacts(data, data.success === false ? 'Not moved' : 'Amount')),
 		fact('Depth', depthInWords(data)),
 		...(data.initiator === undefined || data.initiator === data.from ? [] : [fact('Started by', data.initiator)]),
 		fact('Transaction', data.txHash, data.links?.tx),

@@ -56,6 +56,19 @@ test('behavior: a list of structs is a list of lists of arguments, even where tw
 	])
 })
 
+test('behavior: the coins of a failed call are said not to have moved', () => {
+	const { data } = alert('1:root', {
+		kind: 'call',
+		success: false,
+		failure: 'execution reverted',
+		selector: '0xaabbccdd',
+	})
+	const names = (one: typeof data) => call.facts(one).map(({ name }) => name)
+	expect(names(data)).toContain('Not moved')
+	expect(names(data)).not.toContain('Amount')
+	expect(names({ ...data, success: true, failure: null })).toContain('Amount')
+})
+
 test.each([
 	['too short', [word(32)]],
 	['a list of more elements than the data has', [word(32), word(2 ** 40), word(1)]],

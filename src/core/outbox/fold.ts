@@ -91,7 +91,8 @@ function* sumsOf(all: readonly AlertData[], decimals: number): Steps<readonly Fo
 		const key = JSON.stringify([data.direction, assetKey(data)])
 		const sum = sums.get(key) ?? { first: data, count: 0, raw: 0n }
 		sum.count += 1
-		sum.raw += BigInt(data.token?.amountRaw ?? data.valueWei ?? 0)
+		// A failed call shows what it carried, and moved nothing.
+		if (data.success !== false) sum.raw += BigInt(data.token?.amountRaw ?? data.valueWei ?? 0)
 		sums.set(key, sum)
 	}
 	return [...sums.values()].map(({ first, count, raw }): FoldedSum => {

@@ -92,6 +92,12 @@ test('behavior: each queue, watch and rank is folded by itself; known tokens are
 	expect(inSendingOrder([...deliveries, gone]).map(number)).toEqual([7, 10, 1, 9])
 })
 
+test('behavior: a failed call adds nothing to the sum, whatever it carried', () => {
+	const call = (at: number, success: boolean) => dust(at, '1000000000000000000', { kind: 'call', success })
+	const { deliveries } = fold([call(1, false), call(2, false), call(3, true)], 0)
+	expect(dataOf(deliveries[0] as Delivery).folded).toMatchObject({ count: 2, sums: [{ count: 2, amount: '1' }] })
+})
+
 test('behavior: the headline of a folded alert says how many more there are, and their sums', async () => {
 	const { headline } = await import('../../../src/notify/text/sentence.js')
 	const all = Array.from({ length: 3 }, (_, at) => dust(at + 1, '150000000000000000'))
