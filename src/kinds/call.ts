@@ -11,7 +11,7 @@ import { callFields } from '../model/ownFields.js'
 import { elementOf, isUnfolded } from './callData.js'
 import { fact } from './fact.js'
 import { contentOf, depthInWords, frameFields, ofFrames } from './frames.js'
-import { amountFacts, coinsOf, partyFacts, shortAddress, signed, watchName } from './phrases.js'
+import { amountFacts, coinsOf, counterpartyName, partyFacts, shortAddress, signed, watchName } from './phrases.js'
 import type { KindRecord } from './record.js'
 import { byTransaction } from './standing.js'
 
@@ -62,7 +62,8 @@ export const call: KindRecord<Called> = {
 			? null
 			: `calls of ${[...calls.functions].map(([selector, { signature }]) => signature ?? selector).join(', ')}`,
 	sentence(data) {
-		const by = data.from === null ? '' : ` by ${shortAddress(data.from)}`
+		const caller = data.direction === 'in' ? counterpartyName(data) : shortAddress(data.from ?? '')
+		const by = data.from === null ? '' : ` by ${caller}`
 		const times = data.count === undefined ? '' : `, and ${data.count - 1} more in this block`
 		const coins = data.valueWei === '0' ? '' : ` with ${coinsOf(data)}`
 		if (data.success === false) return `a call of ${nameOf(data)} at ${watchName(data)}${by} failed${times}`

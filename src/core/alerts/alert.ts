@@ -8,6 +8,7 @@ import type { Finding } from '../../kinds/list.js'
 import type { Happened, View } from '../../kinds/record.js'
 import type { Alert, AlertData, Finality } from '../../model/alert.js'
 import type { Block, BlockRef } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
 import type { WatchIndex } from '../../model/watch.js'
 import type { Rest } from '../matching/flood.js'
 import { type IsCovered, type Match, match, sides } from '../matching/match.js'
@@ -32,7 +33,7 @@ export function alertOf({ event, watch, direction, receivers }: Match<Happened>,
 	const { network, block, detectedAtMs, lateReason, checksum, rest = null } = context
 	const blockMs = Number(block.timestampS) * 1000
 	const fields = recordOf(event.kind).fields(event, { ...context, watch, direction })
-	const counterpartyLabel = otherLabel(event, watch.address, context.watches)
+	const counterpartyLabel = otherLabel(event, fields.from, watch.address, context.watches)
 	const data: AlertData = {
 		id: alertId(network.chainId, event, watch.address, context.repeats),
 		network: network.name,
@@ -81,10 +82,12 @@ export function findingAlerts(finding: Finding, context: FindingContext): readon
 	)
 }
 
-function otherLabel(event: Happened, own: AlertData['to'], watches: WatchIndex): string | null {
-	const other = sides(event).find(({ address }) => address !== own)
-	if (other === undefined) return null
-	return watches.get(other.address)?.find((watch) => watch.label !== null)?.label ?? null
+/** `caller`: of a call, and of foreign code, which concern the contract alone. */
+function otherLabel(event: Happened, caller: string | null, own: Address, watches: WatchIndex): string | null {
+	const side = sides(event).find(({ address }) => address !== own)
+	const other = side?.address ?? (caller?.toLowerCase() as Address | undefined)
+	if (other === undefined || other === own) return null
+	return watches.get(other)?.find((watch) => watch.label !== null)?.label ?? null
 }
 
 function linksOf(explorer: string, { txHash, from, to }: Pick<AlertData, 'txHash' | 'from' | 'to'>, block: BlockRef) {
