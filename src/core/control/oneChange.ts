@@ -58,7 +58,17 @@ function sameChange(one: ControlChanged, events: readonly Announcement[]): reado
 		const count = own.reduce((sum, { alerts: [first] }) => sum + (first?.data.count ?? 1), 0)
 		return BigInt(one.current ?? 0) - BigInt(one.previous ?? 0) === BigInt(count) ? own : []
 	}
-	return events.filter(({ alerts: [first] }) => first !== undefined && isSame(one, first.data))
+	return events.filter(
+		({ alerts: [first] }) => first !== undefined && (isSame(one, first.data) || isAdminRole(one, first.data)),
+	)
+}
+
+/** OpenZeppelin's default admin, whom `owner()` names too, has role 0: the events are those of the role. */
+function isAdminRole({ place, contract, previous, current }: ControlChanged, said: Partial<AlertData>): boolean {
+	const isOfAdmin = place === 'defaultAdmin()' || place === 'owner()'
+	if (!isOfAdmin || said.change !== 'role' || !/^0x0{64}$/.test(said.role ?? '')) return false
+	const action = current === null ? 'removed' : 'added'
+	return said.action === action && said.contract?.toLowerCase() === contract && resultOf(said) === (current ?? previous)
 }
 
 const counted: Readonly<Record<string, ControlAction>> = { 'owner-index': 'added', 'owner-removed': 'removed' }
