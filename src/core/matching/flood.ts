@@ -2,14 +2,14 @@ import type { SeenEvent } from '../../kinds/list.js'
 import { noTokens } from '../../kinds/tokenRules.js'
 import type { Address } from '../../model/glossary.js'
 import type { KnownTokens, TokenEvent } from '../../model/token.js'
-import type { Watch } from '../../model/watch.js'
+import type { Watch, WatchIndex } from '../../model/watch.js'
 import type { Payees } from './lookalike.js'
 import type { Match } from './match.js'
 
 /**
  * A spammer can log a hundred thousand transfers of unknown tokens in one transaction. A watch gets at most 100 alerts
- * of them per block. Tokens named by the network or the watch have no limit, except for transfers of zero, which anyone
- * can log.
+ * of them per block. Tokens that the network or a watch of the address names have no limit, except for transfers of
+ * zero, which anyone can log.
  */
 const mostUnknown = 100
 /** Most contracts named in the last alert, of those with transfers that get no alert. */
@@ -68,6 +68,7 @@ interface Flood<T> {
 export function createFloodGate<T extends { readonly match: Match<SeenEvent> }>(
 	known: KnownTokens = noTokens,
 	payees: Payees = new Map(),
+	watches: WatchIndex = new Map(),
 ): FloodGate<T> {
 	/** By watchlist and address, since a watch may be a new object at each access. */
 	const floods = new Map<string, Flood<T>>()
@@ -88,7 +89,10 @@ export function createFloodGate<T extends { readonly match: Match<SeenEvent> }>(
 			addAlike(one, event.event ?? event.change)
 			return
 		}
-		if (event.kind !== 'token' || (event.amountRaw !== 0n && isNamed(watch, event.contract, known))) {
+		if (
+			event.kind !== 'token' ||
+			(event.amountRaw !== 0n && isNamed(watches.get(watch.address) ?? [watch], event.contract, known))
+		) {
 			entries.push({ one, rank: null, isKept: true, rest: null })
 			return
 		}
@@ -184,6 +188,7 @@ function count<K>(counts: Map<K, number>, key: K): number {
 	return before
 }
 
-function isNamed({ tokens }: Watch, contract: Address, known: KnownTokens): boolean {
-	return known.has(contract) || (tokens instanceof Object && tokens.has(contract))
+/** By any watch of the address: a receiver that several of them name is sent the alert of the first. */
+function isNamed(watches: readonly Watch[], contract: Address, known: KnownTokens): boolean {
+	return known.has(contract) || watches.some(({ tokens }) => tokens instanceof Object && tokens.has(contract))
 }

@@ -73,7 +73,7 @@ export async function look(
 	const gate = createFloodGate<{
 		readonly match: Match<SeenEvent>
 		readonly said: Omit<AlertContext, 'creatorConfirmed'>
-	}>(context.network.tokens, context.payees)
+	}>(context.network.tokens, context.payees, context.watches)
 	const present = new Map<string, SeenEvent>()
 	const happened: SeenEvent[] = []
 	const announced = new Set([...announcements.keys()].map(addressOfId))
