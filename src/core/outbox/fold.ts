@@ -98,7 +98,8 @@ function* sumsOf(all: readonly AlertData[], decimals: number): Steps<readonly Fo
 	return [...sums.values()].map(({ first, count, raw }): FoldedSum => {
 		const { direction, asset, token } = first
 		if (assetKey(first) === null) return { direction, asset: null, count, amountRaw: null, amount: null }
-		const digits = token === undefined ? decimals : token.decimals
+		// Of ERC-721 no decimals count.
+		const digits = token === undefined ? decimals : token.standard === 'erc721' ? null : token.decimals
 		const amount = digits === null ? null : formatAmount(raw, digits)
 		const contract = token === undefined ? {} : { contract: token.address }
 		return { direction, asset, ...contract, count, amountRaw: String(raw), amount }

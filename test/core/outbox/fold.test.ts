@@ -92,6 +92,21 @@ test('behavior: each queue, watch and rank is folded by itself; known tokens are
 	expect(inSendingOrder([...deliveries, gone]).map(number)).toEqual([7, 10, 1, 9])
 })
 
+test('behavior: a sum of NFTs has no amount, whatever decimals their contract has', () => {
+	const token = {
+		standard: 'erc721',
+		address: payer,
+		symbol: 'PUNK',
+		decimals: 18,
+		known: true,
+		amountRaw: '1',
+	} as const
+	const nft = { kind: 'token', asset: 'PUNK', token: { ...token, amount: null, tokenId: '7' } } as const
+	const { deliveries } = fold([dust(1, '0', nft), dust(2, '0', nft), dust(3, '0', nft)], 0)
+	const sum = { direction: 'in', asset: 'PUNK', contract: payer, count: 2, amountRaw: '2', amount: null }
+	expect(dataOf(deliveries[0] as Delivery).folded?.sums).toEqual([sum])
+})
+
 test('behavior: a failed call adds nothing to the sum, whatever it carried', () => {
 	const call = (at: number, success: boolean) => dust(at, '1000000000000000000', { kind: 'call', success })
 	const { deliveries } = fold([call(1, false), call(2, false), call(3, true)], 0)
