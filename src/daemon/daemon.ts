@@ -121,7 +121,8 @@ async function runUntil(
 		if (statePlace.kind === 'folder') {
 			closers.add(await serveControl(statePlace.dir, answerControl(store, health, scrubber.clean)))
 		}
-		const history = config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace)
+		const history =
+			config.http === null || config.historyMs === 0 ? null : await openHistory(statePlace, store.unwritten)
 		if (history !== null) closers.add(() => history.close())
 		const pageFacts = createPageFacts({
 			...{ config, version, startedAtMs, store, history, health, observer },

@@ -14,6 +14,7 @@ import type {
 } from './chain.js'
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
+import type { HistoryEntry } from './history.js'
 import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
 import type { TokenBalanceQuestion, TokenEvent, TokenWords } from './token.js'
 import type { Troubles } from './trouble.js'
@@ -84,6 +85,8 @@ export interface Fence {
 export interface Store {
 	/** For what is written beside the state. Null: no other instance can have it. Throws StateError `lost`. */
 	fence(): Fence | null
+	/** Deliveries that have left the outbox, and are not in the history yet, oldest first. */
+	unwritten(): readonly HistoryEntry[]
 
 	/** Null before the network's first commit. */
 	network(name: string): Promise<NetworkState | null>

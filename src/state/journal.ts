@@ -64,6 +64,8 @@ export interface Journal {
 	 * is known; null: none are kept. Never fails because of a disk.
 	 */
 	keepHistory(options: HistoryOptions): Promise<number | null>
+	/** Rows that are durable, and not in the history yet, oldest first. Absent: a line and its rows are one write. */
+	unwritten?(): readonly HistoryEntry[]
 	/** For a copy of a state: adds rows in order. Throws StateError `disk`. */
 	addHistory(rows: readonly HistoryEntry[]): Promise<void>
 	/** As `Store.fence`. Absent: no other instance can have the state. */

@@ -10,6 +10,7 @@ import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/historyFiles.js'
 import { mustBeOurFormat, readFolder } from './file/readFolder.js'
+import { unwrittenFirst } from './file/unwrittenFirst.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 import type { Journal } from './journal.js'
 import type { PgJournalOptions } from './postgres/pgJournal.js'
@@ -129,9 +130,15 @@ export async function peek(place: StatePlace): Promise<Peek | null> {
 	return await peekPostgres(place.url)
 }
 
-/** Opens the history for reading while another process may write it. Connects to nothing yet. */
-export async function openHistory(place: StatePlace): Promise<HistoryReader> {
-	if (place.kind === 'folder') return openHistoryFiles(place.dir)
+/**
+ * Opens the history for reading while another process may write it. Connects to nothing yet. `unwritten`: as `rows` of
+ * `Peek`, at the time of each reading.
+ */
+export async function openHistory(
+	place: StatePlace,
+	unwritten: () => readonly HistoryEntry[] = () => [],
+): Promise<HistoryReader> {
+	if (place.kind === 'folder') return unwrittenFirst(openHistoryFiles(place.dir), unwritten)
 	const { openHistoryRows } = await import('./postgres/pgHistory.js')
 	return openHistoryRows(place.url)
 }

@@ -62,6 +62,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 
 	return {
 		fence: () => journal.fence?.() ?? null,
+		unwritten: () => journal.unwritten?.() ?? [],
 		network: async (name) => (state().networks.has(name) ? known(name) : null),
 		commit: async (step) => {
 			const { record, added } = await change('commit', step)

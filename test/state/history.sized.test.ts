@@ -65,6 +65,36 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(found[1]?.message).toEqual(deliveryOf('b').message)
 	})
 
+	test('behavior: a delivery is in the history as soon as it left the outbox, and on one page only', async () => {
+		const store = await open()
+		const reader = await openHistory(place, store.unwritten)
+		/** The first so many below a cursor, and the cursor of the last. */
+		async function page(below: string | null, size: number) {
+			const ids: string[] = []
+			let next = below
+			for await (const { entry, cursor } of reader.read({}, below)) {
+				if (ids.length === size) break
+				if (entry !== null) ids.push((entry as HistoryRow).id)
+				next = cursor
+			}
+			return { ids, next }
+		}
+		try {
+			await store.post(['a', 'b', 'c', 'd'].map((id) => deliveryOf(id)))
+			for (const id of ['a', 'b', 'c']) await store.resolve([{ id, result: 'delivered' }])
+			const { ids, next } = await page(null, 2)
+			expect(ids).toEqual(['c', 'b'])
+			await store.resolve([{ id: 'd', result: 'delivered' }])
+			expect((await page(next, 2)).ids).toEqual(['a'])
+			// Now all are written.
+			await store.close()
+			expect((await page(next, 2)).ids).toEqual(['a'])
+			expect((await page(null, 9)).ids).toEqual(['d', 'c', 'b', 'a'])
+		} finally {
+			await reader.close()
+		}
+	})
+
 	test('default: a delivered message is kept with its attempts, the last failure and the answer', async () => {
 		const before = clock()
 		const store = await open()

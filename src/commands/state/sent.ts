@@ -31,15 +31,11 @@ export async function listSent(place: StatePlace, query: HistoryQuery, json: boo
 
 /** An entry that is written to the history meanwhile is yielded once. */
 async function* sent(place: StatePlace, query: HistoryQuery): AsyncIterable<HistoryEntry> {
-	const seen = new Set<number>()
-	for (const entry of (await peek(place))?.rows?.toReversed() ?? []) {
-		seen.add(entry.seq)
-		if (isAsked(entry, query)) yield entry
-	}
-	const reader = await openHistory(place)
+	const unwritten = (await peek(place))?.rows ?? []
+	const reader = await openHistory(place, () => unwritten)
 	try {
 		for await (const { entry } of reader.read(query, null)) {
-			if (entry !== null && !seen.has(entry.seq) && isAsked(entry, query)) yield entry
+			if (entry !== null && isAsked(entry, query)) yield entry
 		}
 	} finally {
 		await reader.close()

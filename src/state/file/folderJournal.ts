@@ -81,6 +81,7 @@ export function folderJournal(folder: string): Journal {
 			writer = openHistoryWriter(folder, options, rows)
 			return await lastRowIn(folder)
 		},
+		unwritten: () => writer?.waiting() ?? [],
 		addHistory: async (entries) => await appendRows(folder, entries),
 		close: async () => await writer?.close(),
 	}
