@@ -75,8 +75,14 @@ export const alertFields = z.object({
 	traceAddress: z.array(count).describe('Path of the frame from the root call; empty for the root.'),
 	kind: text as unknown as z.ZodType<Kind>,
 	frameType: text as unknown as z.ZodType<AlertFrameType>,
-	category: z.enum(['external', 'internal']).describe('`external` for the root call, else `internal`.'),
-	from: address.nullable().describe('EIP-55 spelling; null for a reward.'),
+	category: z
+		.enum(['external', 'internal'])
+		.describe('`external` for the root call, and for withdrawals, income, delegations and balances; else `internal`.'),
+	from: address
+		.nullable()
+		.describe(
+			'EIP-55 spelling; null without a sender: a reward, a withdrawal, a balance, a change of code or storage.',
+		),
 	to: address.describe('EIP-55 spelling.'),
 	initiator: address
 		.exactOptional()
