@@ -52,9 +52,9 @@ export function kindOfText(text: string): RpcErrorKind | null {
 	return texts.find(([pattern]) => pattern.test(start))?.[1] ?? null
 }
 
-/** Megabytes of text are no message, and patterns would take long. */
+/** Megabytes are no message. A contract writes what follows a revert, and could write "too many requests" there. */
 function startOf(text: string): string {
-	return text.slice(0, 2_000)
+	return text.slice(0, 2_000).replace(/(execution reverted|vm e(?:xecution error|xception)).*/is, '$1')
 }
 
 /**
@@ -156,7 +156,9 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 
 	[/greater than to ?block|to block is greater/i, 'bad-params'], // each node's words for from > to
 	[/invalid (?:params|parameters?|argument|request|trace filter mode)|unknown (?:field|variant)/i, 'bad-params'],
-	[/max allowed page size|execution reverted/i, 'bad-params'], // Erigon ots; any call
+	[/max allowed page size/i, 'bad-params'], // Erigon ots
+	// geth and most others; OpenEthereum and Nethermind, with -32015; Hardhat
+	[/execution reverted|vm execution error|vm exception/i, 'bad-params'],
 
 	[/no backend is currently healthy|method handler crashed/i, 'server'], // proxies; old Erigon
 

@@ -1,6 +1,14 @@
 import * as AbiParameters from 'ox/AbiParameters'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
+import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
+import { createContracts } from '../../../src/chain/logs/contracts.js'
 import { decimalsIn, symbolIn } from '../../../src/chain/logs/tokenWords.js'
+import { createRpc } from '../../../src/chain/rpc/rpc.js'
+import type { Address } from '../../../src/model/glossary.js'
+import { startTestAnvil } from '../../support/anvil.js'
+import { never } from '../../support/pool.js'
+import { silent } from '../../support/silent.js'
+import { standingClock } from '../../support/standingClock.js'
 
 const asText = (text: string) => AbiParameters.encode([{ type: 'string' }], [text])
 const asBytes = (text: string) => `0x${Buffer.from(text).toString('hex').padEnd(64, '0')}`
@@ -47,3 +55,27 @@ test.each([
 ])('decimals: %s', (_, answer, expected) => {
 	expect(decimalsIn(answer)).toBe(expected)
 })
+
+test.each(['Too many requests', 'Monthly capacity limit exceeded', 'batch limit exceeded'])(
+	'error: a token that reverts with "%s" is answered at once and slows nothing else',
+	async (said) => {
+		const node = await startTestAnvil()
+		const requests: string[] = []
+		const rpc = createRpc({ url: node.url, onRequest: ({ method, result }) => requests.push(`${method} ${result}`) })
+		onTestFinished(async () => {
+			await rpc.close()
+			await node.stop()
+		})
+		const spam: Address = `0x${'5a'.repeat(20)}`
+		const reason = `0x08c379a0${AbiParameters.encode([{ type: 'string' }], [said]).slice(2)}`
+		// CODECOPY of the 100 bytes after these 12, then REVERT with them.
+		await node.rpc('anvil_setCode', [spam, `0x6064600c60003960646000fd${reason.slice(2)}`])
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
+		const contracts = createContracts({ endpoints, isPrivate: false })
+		const words = await contracts.tokenWords(new Set([spam]), never)
+		expect(words.get(spam)).toEqual({ symbol: null, decimals: null })
+		expect(requests).toEqual(['eth_chainId ok', 'eth_call bad-params'])
+		expect(rpc.limits.batch.now()).toBe(100)
+		expect(rpc.limits.speed.refusedInRow()).toBe(0)
+	},
+)

@@ -57,6 +57,14 @@ export const said: readonly (readonly [who: string, code: number | null, text: s
 	['any', -32000, 'something went wrong', kind('server')],
 	['any', -32602, 'missing value for required argument 0', kind('bad-params')],
 
+	// A contract chooses the words after a revert: they say nothing of the node.
+	['a contract', 3, 'execution reverted: Too many requests', kind('bad-params')],
+	['a contract', 3, 'execution reverted: Monthly capacity limit exceeded', kind('bad-params')],
+	['a contract', 3, 'execution reverted: batch limit exceeded', kind('bad-params')],
+	['a contract', -32000, 'err: execution reverted: unauthorized (supplied gas 100000)', kind('bad-params')],
+	['a contract', -32000, 'VM Exception while processing transaction: revert rate limit', kind('bad-params')],
+	['Nethermind', -32015, 'VM execution error.: Reverted 0x08c379a0', kind('bad-params')],
+
 	// Providers.
 	[
 		'Infura',
