@@ -140,8 +140,8 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
 	[/null round/i, 'no-data'], // Lotus
-	// Nethermind; Besu; geth
-	[/no state available|(?:world|historical) state (?:is )?(?:unavailable|not available)/i, 'no-data'],
+	// Nethermind; Besu; geth "historical state <root> is not available", "state histories haven't been fully indexed yet"
+	[/no state available|\bstate (?:\S{64,66} )?(?:is )?(?:unavailable|not available)|state histories/i, 'no-data'],
 	[/\b(?:block|header|transaction)\b.{0,90}not found/i, 'no-data'], // Reth "block not found: …"; Erigon ots
 	[/genesis is not traceable|cannot query unfinalized data/i, 'no-data'], // geth in a reorganisation; Avalanche
 

@@ -3,10 +3,11 @@ import { createEndpoints } from '../../../src/chain/endpoints/endpoints.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { createAccounts } from '../../../src/chain/state/accounts.js'
 import { createBalanceReader } from '../../../src/chain/state/balances.js'
+import type { RpcError } from '../../../src/errors.js'
 import type { BlockRef } from '../../../src/model/chain.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { ether, hex, startTestAnvil, type TestAnvil } from '../../support/anvil.js'
-import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
+import { type Dialect, Refused, startDialectGateway } from '../../support/dialectGateway.js'
 import { multicallAt, multicallCode } from '../../support/multicall.js'
 import { silent } from '../../support/silent.js'
 import { standingClock } from '../../support/standingClock.js'
@@ -158,6 +159,23 @@ describe('balances', () => {
 		gateway.dialect = { twist: (method) => (method === 'eth_getBalance' || method === 'eth_call' ? 'soon' : undefined) }
 		await expect(told.balances(accounts, head, signal)).rejects.toMatchObject({ facts: { kind: 'no-data' } })
 		expect(endpoints.states()).toMatchObject([{ healthy: true, restingUntilMs: null }])
+	})
+
+	test('error: a state that geth has dropped is gone for good, and the endpoint is not asked twice', async () => {
+		const message = `historical state ${'4f'.repeat(32)} is not available`
+		const { gateway, rpc } = await open({
+			twist(method) {
+				if (/^eth_(?:call|getBalance)$/.test(method)) throw new Refused({ error: { code: -32000, message } })
+				return undefined
+			},
+		})
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
+		const told = createAccounts({ endpoints, rpcs: [rpc], chainId: 31337, witnesses: [], log: silent })
+		const head = await refOf(await anvil.head())
+		const thrown = await told.balances(accounts, head, signal).catch((one: unknown) => one)
+		expect(thrown).toMatchObject({ facts: { kind: 'no-data' } })
+		expect((thrown as RpcError).facts.forNow).toBeUndefined()
+		expect(gateway.count('eth_getBalance')).toBe(4)
 	})
 
 	test('error: a block that is not on the chain has no balances', async () => {
