@@ -132,7 +132,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	async function isSameClient(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<boolean> {
 		entry.versionAtMs = clock()
 		const [version] = await rpc.batch([{ method: 'web3_clientVersion', params: [] }], signal)
-		return version instanceof RpcError || version === entry.capabilities.clientVersion
+		return version instanceof RpcError || rpc.words(version) === (entry.capabilities.clientVersion ?? '')
 	}
 
 	function isDue(entry: Entry): boolean {

@@ -40,3 +40,27 @@ test('behavior: when the first caller gives up, the others continue from what th
 	for (const other of others) expect((await other).sources).toContain('trace_block')
 	expect(gateway.count('web3_clientVersion')).toBe(1)
 })
+
+test('behavior: a client whose name holds a host is not probed anew at each look at its version', async () => {
+	const node = await startTestAnvil()
+	// What geth says with `--identity node.example.org`.
+	const gateway = await startDialectGateway(node.url, {
+		clientVersion: 'Geth/node.example.org/v1.16.4/linux-amd64/go1.25',
+	})
+	const rpc = createRpc({ url: gateway.url })
+	onTestFinished(async () => {
+		await rpc.close()
+		await gateway.close()
+		await node.stop()
+	})
+	const [alice, bob] = await node.accounts()
+	await node.receipt(await node.send({ from: alice as `0x${string}`, to: bob as `0x${string}`, valueWei: 1n }))
+	let nowMs = 0
+	const registry = createCapabilitiesRegistry({ setting: 'auto', clock: () => nowMs, log: silent })
+	expect((await registry.of(rpc, never)).proved).toBe(true)
+	const before = gateway.count('trace_block')
+	nowMs += 11 * 60_000
+	await registry.of(rpc, never)
+	expect(gateway.count('web3_clientVersion')).toBe(2)
+	expect(gateway.count('trace_block')).toBe(before)
+})
