@@ -125,6 +125,9 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	[/(?:response|request|content|body|entity) (?:is )?too (?:large|big)/i, 'too-large'], // Reth "Response is too big"
 	[/less number of address/i, 'too-large'], // "specify less number of address"
 
+	// Only old state is refused, in the words of a plan: PublicNode and Infura with 403, Chainstack.
+	[/\barchive (?:requests?|state)\b/i, 'no-data'],
+
 	// Not offered here at all.
 	[/unsupported method|not whitelisted|unimplemented|not implemented/i, 'unsupported'], // Reth's ots_search*
 	[/is not included in your (?:current )?plan|not available on (?:the|your)/i, 'unsupported'],
@@ -143,7 +146,8 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// Nethermind; Besu; geth "historical state <root> is not available", "state histories haven't been fully indexed yet"
 	[/no state available|\bstate (?:\S{64,66} )?(?:is )?(?:unavailable|not available)|state histories/i, 'no-data'],
 	[/\b(?:block|header|transaction)\b.{0,90}not found/i, 'no-data'], // Reth "block not found: …"; Erigon ots
-	[/genesis is not traceable|cannot query unfinalized data/i, 'no-data'], // geth in a reorganisation; Avalanche
+	// geth in a reorganisation; Avalanche; op-geth before Bedrock
+	[/genesis is not traceable|unfinalized data|after last accepted block|no historical rpc/i, 'no-data'],
 
 	[/time(?:d)?[ -]?out|deadline exceeded/i, 'timeout'], // Besu "Timeout expired", Nethermind "Request timed out"
 

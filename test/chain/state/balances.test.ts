@@ -178,6 +178,27 @@ describe('balances', () => {
 		expect(gateway.count('eth_getBalance')).toBe(4)
 	})
 
+	test.each([
+		[
+			'PublicNode',
+			-32602,
+			'Archive requests require a personal token. Get one at: https://www.allnodes.com/publicnode',
+		],
+		['Infura', -32002, 'project ID does not have access to archive state'],
+	])('error: %s refuses old state with 403, and the endpoint serves everything else', async (_who, code, message) => {
+		const { rpc } = await open({
+			twist(method) {
+				if (/^eth_(?:call|getBalance)$/.test(method)) throw new Refused({ error: { code, message }, status: 403 })
+				return undefined
+			},
+		})
+		const endpoints = createEndpoints({ rpcs: [rpc], chainId: 31337, clock: standingClock, log: silent })
+		const told = createAccounts({ endpoints, rpcs: [rpc], chainId: 31337, witnesses: [], log: silent })
+		const head = await refOf(await anvil.head())
+		await expect(told.balances(accounts, head, signal)).rejects.toMatchObject({ facts: { kind: 'no-data' } })
+		expect(endpoints.states()).toMatchObject([{ healthy: true, restingUntilMs: null }])
+	})
+
 	test('error: a block that is not on the chain has no balances', async () => {
 		const { rpc, reader } = await open({})
 		const left = { number: await anvil.head(), hash: `0x${'77'.repeat(32)}` as Hash }
