@@ -1,7 +1,7 @@
 /** How many blocks one request may span at an endpoint: learnt from its refusals, grown slowly by its answers. */
 export interface SpanSize {
 	readonly blocks: number
-	/** What the node itself named as its limit, in blocks. */
+	/** What the node itself named as its limit, in blocks: for a while, as it may have meant those blocks only. */
 	readonly limit: number | null
 	/** Full spans answered since the last change; below zero after a refusal, to grow later. */
 	readonly streak: number
@@ -17,6 +17,7 @@ export interface Bounds {
 /** Some megabytes of JSON, of which each costs eight of memory while it is parsed. */
 const mostRows = 4_000
 const STREAK_TO_GROW = 4
+const STREAK_BEYOND_LIMIT = 100
 const STREAK_AFTER_REFUSAL = -12
 
 export function startSpanSize({ first }: Bounds): SpanSize {
@@ -29,8 +30,10 @@ export function afterAnswer(size: SpanSize, asked: number, rows: number, bounds:
 	if (asked < size.blocks || rows > mostRows / 2) return size
 	const streak = size.streak + 1
 	if (streak < STREAK_TO_GROW) return { ...size, streak }
-	const blocks = Math.min(Math.ceil(size.blocks * 1.5), size.limit ?? bounds.most, bounds.most)
-	return { ...size, blocks: Math.max(blocks, 1), streak: 0 }
+	if (size.blocks === size.limit && streak < STREAK_BEYOND_LIMIT) return { ...size, streak }
+	const limit = size.blocks === size.limit ? null : size.limit
+	const blocks = Math.min(Math.ceil(size.blocks * 1.5), limit ?? bounds.most, bounds.most)
+	return { blocks: Math.max(blocks, 1), limit, streak: 0 }
 }
 
 /** The size after the node refused `asked` blocks as too many; `limit` is the number that it named. Always smaller. */

@@ -20,7 +20,14 @@ describe('size', () => {
 	test('behavior: a number that the node named is kept to', () => {
 		const size = afterRefusal(startSpanSize(bounds), 100, 30)
 		expect(size.blocks).toBe(30)
-		expect(answered(size, 1_000).blocks).toBe(30)
+		expect(answered(size, 90).blocks).toBe(30)
+	})
+
+	test('behavior: a number that was named for crowded blocks does not hold for ever', () => {
+		// "Try with this block range [0x3e8, 0x3ea]": what fits there, not what the endpoint allows.
+		const size = afterRefusal(startSpanSize(bounds), 100, 3)
+		expect(answered(size, 90).blocks).toBe(3)
+		expect(answered(size, 1_000).blocks).toBe(10_000)
 	})
 
 	test('behavior: without a number it is halved, and grows again only later', () => {
