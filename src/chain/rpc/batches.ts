@@ -46,6 +46,8 @@ const mostTrials = 2
 const smaller = 4
 const smallerAfterTimeout = 8
 const guessKeptMs = 3_600_000
+/** geth's code for the calls of a batch that its answer has no room for (25 MB); alone each may fit. */
+const answerIsFull = -32003
 
 /** Indexes of calls that are sent together. */
 type Slice = readonly number[]
@@ -112,17 +114,20 @@ async function settle<Call>(sending: Sending<Call>, slice: Slice, tried: number)
 	}
 	if (slice.length > 1) size.worked(slice.length)
 	const failed: number[] = []
+	const unfit: number[] = []
 	let error: RpcError | null = null
 	for (const [at, place] of slice.entries()) {
 		const answer = said[at]
 		sending.answers[place] = answer
 		if (!(answer instanceof RpcError)) sending.answered += 1
+		else if (slice.length > 1 && answer.facts.code === answerIsFull) unfit.push(place)
 		else if (retryInMs(answer, tried, sending.retry, 0) !== null) {
 			failed.push(place)
 			error = answer
 		} else if (endsAll(answer)) sending.failure ??= answer
 		else sending.answered += 1
 	}
+	if (unfit.length > 0) await sendAll(sending, cut(unfit, Math.ceil(slice.length / 2)), tried)
 	if (error !== null) await retryLater(sending, failed, error, tried)
 }
 

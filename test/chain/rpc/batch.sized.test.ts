@@ -132,6 +132,20 @@ describe('batch', () => {
 		expect(sizes().at(-1)).toBe(4)
 	})
 
+	// geth's --rpc.batch-response-max-size: the calls beyond it are refused, each by an error of its own.
+	testOnce(
+		'behavior: calls that no longer fit into the answer of a batch are asked again in smaller ones',
+		async () => {
+			const error = { code: -32003, message: 'response too large' }
+			node.fail((ask, response, good) => {
+				const answers = ask.calls.map(({ id, params }, at) => (at < 2 ? { id, result: params[0] } : { id, error }))
+				response.end(JSON.stringify(ask.batch ? answers : good))
+			})
+			expect(await open().batch(echoes(6), never)).toEqual(numbers(6))
+			expect(sizes()).toEqual([6, 3, 1, 1])
+		},
+	)
+
 	testOnce('behavior: a single answer that is too large fails alone', async () => {
 		node.results.set('test_large', () => 'x'.repeat(200_000))
 		const rpc = open({ maxBodyBytes: 100_000 })
