@@ -92,8 +92,6 @@ export interface LogReceipt {
 	readonly sender: Address | null
 	/** In order. */
 	readonly logs: readonly Log[]
-	/** A failed transaction has no logs. False also where the receipt does not say, as before Byzantium. */
-	readonly failed: boolean
 	readonly raw: Json
 }
 
@@ -115,17 +113,11 @@ export async function readLogReceipt(raw: unknown, reading: Reading): Promise<Lo
 			throw malformed(reading, `the receipt of ${txHash} lacks a log before place ${log.index}`)
 		}
 	}
-	const failed = isFailed(raw)
-	if (failed && logs.length > 0) throw malformed(reading, `the receipt of ${txHash}, which failed, holds logs`)
-	return { txHash, block: { number, hash: blockHash }, sender: address(raw.from), logs, failed, raw }
+	return { txHash, block: { number, hash: blockHash }, sender: address(raw.from), logs, raw }
 }
 
 /** `null` is an empty list where the bloom of the receipt names no log; the header is compared afterwards. */
 function emptyLogs(raw: Json): readonly unknown[] | null {
 	const bloom = bloomIn(raw)
 	return bloom === null || BigInt(bloom) === 0n ? [] : null
-}
-
-function isFailed({ root, status }: Json): boolean {
-	return hash(root) === null && quantity(status) === 0n
 }
