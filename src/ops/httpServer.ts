@@ -34,9 +34,7 @@ export type HttpServer = Awaited<ReturnType<typeof startHttp>>
  */
 export async function startHttp(options: HttpOptions) {
 	const { host, port, log, scrubber, password = null } = options
-	const login = createLogin(password, (from) =>
-		log.warn({ from }, 'wrong passwords arrive at the pages: each delays the next of its address by half a second'),
-	)
+	const login = createLogin(password)
 	const isOurs = createHostRule(host)
 	// By default Node checks the time limits only every 30 s.
 	const limits = {
@@ -78,10 +76,8 @@ export async function startHttp(options: HttpOptions) {
 		if (request.method !== 'GET' && request.method !== 'HEAD') return onlyGet
 		// When no password is needed, credentials are not checked: the answer would show whether they are right.
 		if (isFree && isHere) return null
-		const verdict = await login(request)
-		if (verdict === 'too-many') return tooMany
-		if (verdict !== 'right') return isFree ? notOurs : unknown
-		return null
+		if (await login(request)) return null
+		return isFree ? notOurs : unknown
 	}
 
 	makeRoom(server, connectionsAtOnce)
@@ -106,7 +102,6 @@ const json = 'application/json; charset=utf-8'
 const twoHosts = { status: 400, type: text, body: 'more than one `Host`\n' }
 const onlyGet = { status: 405, type: text, body: 'only GET\n' }
 const unknown = { status: 401, type: text, body: 'the password is `http_password` of tracewatch.yaml\n' }
-const tooMany = { status: 429, type: text, body: 'too many wrong passwords arrive: try again later\n' }
 const notOurs = { status: 421, type: text, body: 'ask by address, or by a name of this machine\n' }
 
 async function answer(request: IncomingMessage, options: HttpOptions): Promise<Page> {
@@ -157,7 +152,6 @@ function send(response: ServerResponse, request: IncomingMessage, { status, type
 		...guards,
 		...(status === 400 ? { connection: 'close' } : {}),
 		...(status === 405 ? { allow: 'GET, HEAD' } : {}),
-		...(status === 429 ? { 'retry-after': '1' } : {}),
 		...(status === 401 ? { 'www-authenticate': 'Basic realm="tracewatch", charset="UTF-8"' } : {}),
 	})
 	response.end(request.method === 'HEAD' ? undefined : body)

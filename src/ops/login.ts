@@ -3,53 +3,31 @@
 import { createHash, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 
-/** `none`: no password is configured, or none was sent. */
-type Verdict = 'right' | 'wrong' | 'too-many' | 'none'
-
 /** A client's next password is checked so much later after a wrong one. */
 const DELAY_MS = 500
-/** Requests of one client that wait for their check; more are refused. */
-const MOST_WAITING = 20
-
-interface Client {
-	waiting: number
-	checked: Promise<unknown>
-	isFlooding: boolean
-}
 
 /**
- * Returns the check. Passwords of one address are checked one after another, and after a wrong one the next waits. The
- * comparison takes constant time. `onFlood` is called once when a client
- * begins to be refused.
+ * Returns the check: false where no password is configured, or none was sent. Passwords of one address are checked one
+ * after another, and after a wrong one the next waits. The comparison takes constant time.
  */
 export function createLogin(
 	password: string | null,
-	onFlood: (from: string) => void,
-): (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<Verdict> {
+): (request: Pick<IncomingMessage, 'headers' | 'socket'>) => Promise<boolean> {
 	const wanted = digest(password ?? '')
-	const clients = new Map<string, Client>()
+	/** By address: the end of its last check and delay. A new connection does not begin anew. */
+	const busy = new Map<string, Promise<unknown>>()
 	return async ({ headers: { authorization }, socket }) => {
-		if (password === null || authorization === undefined) return 'none'
-		const from = socket.remoteAddress ?? ''
-		const client = clients.get(from) ?? { waiting: 0, checked: Promise.resolve(), isFlooding: false }
-		if (client.waiting >= MOST_WAITING) {
-			if (!client.isFlooding) onFlood(from)
-			client.isFlooding = true
-			return 'too-many'
-		}
-		clients.set(from, client)
-		client.waiting += 1
-		const turn = client.checked.then(() => timingSafeEqual(digest(passwordIn(authorization)), wanted))
-		client.checked = turn.then((isRight) =>
-			isRight ? undefined : new Promise((resolve) => setTimeout(resolve, DELAY_MS).unref()),
+		if (password === null || authorization === undefined) return false
+		const { remoteAddress = '' } = socket
+		const before = busy.get(remoteAddress) ?? Promise.resolve()
+		const turn = before.then(() => timingSafeEqual(digest(passwordIn(authorization)), wanted))
+		// Who has gone gets no answer to learn from; open connections are few (`connectionLimit.ts`), closed ones are not.
+		const over = turn.then((isRight) =>
+			isRight || socket.destroyed ? undefined : new Promise((resolve) => setTimeout(resolve, DELAY_MS).unref()),
 		)
-		// A client counts until its delay is over, so that a new connection does not begin anew.
-		const forget = () => {
-			client.waiting -= 1
-			if (client.waiting === 0) clients.delete(from)
-		}
-		client.checked.then(forget)
-		return (await turn) ? 'right' : 'wrong'
+		busy.set(remoteAddress, over)
+		over.then(() => busy.get(remoteAddress) === over && busy.delete(remoteAddress))
+		return await turn
 	}
 }
 
