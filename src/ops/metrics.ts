@@ -64,11 +64,7 @@ function metersOfState(registry: Registry) {
 		checkpoint: gauge('checkpoint_block', ['network'], 'Last block scanned.'),
 		booksClosed: gauge('books_closed_block', ['network'], 'Lowest block up to which balances are explained.'),
 		booksOpen: gauge('books_open', ['network'], 'Watches whose balance is not explained up to now.'),
-		booksUnproved: gauge(
-			'books_unproved',
-			['network'],
-			'Times that a book was opened anew over blocks of which nothing could be proved.',
-		),
+		booksUnproved: gauge('books_unproved', ['network'], 'Times a book was opened anew over unproved blocks.'),
 		gaps: gauge('gap_blocks', ['network'], 'Blocks passed over because no source of any endpoint gives them.'),
 		gapsAccepted: gauge('gap_blocks_accepted', ['network'], 'Those among them that a person has accepted.'),
 		pending: gauge('deliveries_pending', ['receiver'], 'Deliveries not yet made.'),
@@ -104,42 +100,22 @@ function metersOfEvents(registry: Registry) {
 		new Counter({ name: `tracewatch_${name}`, help, labelNames, registers })
 	return {
 		head: gauge('head_block', ['network'], 'Newest block the endpoint knew at the last poll; absent while unknown.'),
-		lag: gauge(
-			'lag_blocks',
-			['network'],
-			'Blocks due and not yet scanned: target less checkpoint; absent while unknown.',
-		),
+		lag: gauge('lag_blocks', ['network'], 'Target less checkpoint, in blocks; absent while unknown.'),
 		lastPoll: gauge('last_poll_timestamp_seconds', ['network'], 'When a poll last ended well.'),
 		stalled: gauge('stalled', ['network'], '1 while the checkpoint does not move though it should.'),
 		watches: gauge('watches', ['network'], 'Watches in effect.'),
 		polls: counter('polls_total', ['network', 'result'], 'Polls, by how they ended: done, failed, skipped.'),
-		alerts: counter(
-			'alerts_total',
-			['network', 'kind'],
-			`Alerts sent, by kind: ${[...allKinds, 'removed'].join(', ')}.`,
-		),
+		alerts: counter('alerts_total', ['network', 'kind'], 'Alerts sent; the kind `removed` is a retraction.'),
 		unexplained: counter('unexplained_total', ['network'], 'Unexplained balance changes.'),
-		disagreements: counter(
-			'disagreements_total',
-			['network'],
-			'Events of settled blocks that two endpoints gave differently.',
-		),
+		disagreements: counter('disagreements_total', ['network'], 'Settled events that two endpoints gave differently.'),
 		logProofs: counter(
 			'log_blocks_total',
 			['network', 'proof'],
-			'Blocks whose logs were read, by what proves that none is missing: receipts, bloom, witness, none.',
+			'Blocks whose logs were read, by proof of completeness.',
 		),
-		deliveries: counter(
-			'deliveries_total',
-			['receiver', 'result'],
-			'Attempts at deliveries, by result: delivered, retry, parked, dead.',
-		),
+		deliveries: counter('deliveries_total', ['receiver', 'result'], 'Attempts at deliveries, by result.'),
 		requests: counter('rpc_requests_total', [...endpointMethod, 'result'], 'HTTP requests to endpoints.'),
-		calls: counter(
-			'rpc_calls_total',
-			[...endpointMethod, 'result'],
-			'Calls in these requests, which providers bill one by one.',
-		),
+		calls: counter('rpc_calls_total', [...endpointMethod, 'result'], 'Calls in these requests, as providers bill.'),
 		durations: new Histogram({
 			name: 'tracewatch_rpc_request_duration_seconds',
 			help: 'How long HTTP requests to endpoints took, their bodies included.',
@@ -147,23 +123,16 @@ function metersOfEvents(registry: Registry) {
 			buckets: [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
 			registers,
 		}),
-		inFlightLimit: gauge(
-			'rpc_in_flight_limit',
-			['network', 'endpoint'],
-			'Requests that may be under way to an endpoint at once, as learnt.',
-		),
-		rateLimit: gauge(
-			'rpc_rate_limit',
-			['network', 'endpoint'],
-			'Calls per second an endpoint accepts, inferred from its 429 answers.',
-		),
+		inFlightLimit: gauge('rpc_in_flight_limit', endpoint, 'Requests under way at once that an endpoint takes.'),
+		rateLimit: gauge('rpc_rate_limit', endpoint, 'Calls per second an endpoint takes, inferred from its 429s.'),
 		reloadOk: gauge('config_last_reload_successful', [], '0 while the files are wrong and older ones are in effect.'),
 		reloadAt: gauge('config_last_reload_success_timestamp_seconds', [], 'When files last took effect.'),
 		build: gauge('build_info', ['version', 'node'], 'Always 1; what runs is in the labels.'),
 	}
 }
 
-const endpointMethod = ['network', 'endpoint', 'method'] as const
+const endpoint = ['network', 'endpoint'] as const
+const endpointMethod = [...endpoint, 'method'] as const
 
 function gauges(registry: Registry) {
 	return <L extends string>(name: string, labelNames: readonly L[], help: string) =>
