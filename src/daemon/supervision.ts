@@ -28,7 +28,7 @@ export function startService(options: ServiceOptions): void {
 		const timer = setInterval(act, ms)
 		closers.add(() => clearInterval(timer))
 	}
-	every(Math.min(stallCheckMs, shortestStall(config) / 4), () => {
+	every(stallCheckMs, () => {
 		vitals.check().catch((error) => log.error({ err: error }, 'the stall check failed; it runs again at its next time'))
 	})
 	every(statusMs, () => {
@@ -50,13 +50,9 @@ export function startService(options: ServiceOptions): void {
 	}
 }
 
-const stallCheckMs = 10_000
+const stallCheckMs = 1_000
 const statusMs = 5_000
 const heartbeatMs = 60_000
-
-function shortestStall({ networks }: Config): number {
-	return Math.min(stallCheckMs * 4, ...networks.map(({ stallAfterMs }) => stallAfterMs ?? Number.POSITIVE_INFINITY))
-}
 
 async function sayStatus({ health, notifier, summary, config }: ServiceOptions): Promise<void> {
 	if (!notifier.isOn) return
