@@ -1,5 +1,4 @@
 import type { Config } from '../config/load.js'
-import { PlainError } from '../errors.js'
 import type { Health } from '../model/trouble.js'
 import { type HttpOptions, type HttpServer, startHttp } from '../ops/httpServer.js'
 
@@ -37,12 +36,11 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 	}
 
 	return {
-		/** Serves that this instance stands by. A port that another instance has is tried again at the next call. */
+		/** Serves that this instance stands by. A port that cannot be had is tried again at the next call. */
 		async standBy() {
 			try {
 				await open()
 			} catch (error) {
-				if (!isTaken(error)) throw error
 				if (!isSaid) log.warn({ err: error }, 'nothing is served by HTTP while the port is taken; it is tried again')
 				isSaid = true
 			}
@@ -54,8 +52,4 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 		},
 		close: async () => await server?.close(),
 	}
-}
-
-function isTaken(error: unknown): boolean {
-	return error instanceof PlainError && (error.cause as NodeJS.ErrnoException | undefined)?.code === 'EADDRINUSE'
 }
