@@ -50,7 +50,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	const { config, log } = options
 	const lists = followWatchlists(config)
 	const { accepted, refused } = createRefusals({ ...options, store: options.parts.store })
-	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good, signal)])
+	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		options.notifier.reloading()
@@ -93,33 +93,23 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 
 type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 
-/** A copy that was begun goes on after the signal to stop: the next start may need it. */
-const LONGEST_COPY_MS = 10_000
-
-/** Copies good watchlists for a restart that finds wrong ones. Never rejects. */
+/**
+ * Copies good watchlists for a restart that finds wrong ones. Goes on after the signal to stop: the next start may need
+ * them. Never rejects.
+ */
 async function keepGood(
 	{ config: { statePlace }, parts: { store }, log }: EditOptions,
 	{ files: watchlists, contents, revision }: GoodFiles,
-	stop: AbortSignal,
 ): Promise<void> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
-	const copying = new AbortController()
-	let timer: NodeJS.Timeout | undefined
-	const onStop = () => {
-		timer = setTimeout(() => copying.abort(), LONGEST_COPY_MS)
-	}
-	if (stop.aborted) onStop()
-	else stop.addEventListener('abort', onStop, { once: true })
-	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, copying.signal)
+	const { signal } = new AbortController()
+	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 	try {
 		await copyWatchlists(statePlace, { revision, watchlists, files, chunks }, store.fence())
 	} catch (error) {
 		const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
 		log.warn({ err: error }, lost)
-	} finally {
-		clearTimeout(timer)
-		stop.removeEventListener('abort', onStop)
 	}
 }
 

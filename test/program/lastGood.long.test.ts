@@ -1,7 +1,6 @@
 // A wrong edit of a watchlist changes nothing until it is right: not even over a restart.
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { smallFigures } from '../support/preload.js'
 import { soaked } from '../support/soak.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
@@ -18,8 +17,7 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 	const hook = await hookServer()
 	const text = settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n')
 	const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': right })
-	// However long the copy takes, it is only cut off after a stop.
-	let running = site.start(['run'], smallFigures('LONGEST_COPY_MS=1'))
+	let running = site.start(['run'])
 	await polled(running)
 	site.write('watchlists/a.yaml', wrong)
 	const [refused] = told(await hook.until(1))
