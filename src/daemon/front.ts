@@ -45,7 +45,6 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 				isSaid = true
 			}
 		},
-		/** Throws PlainError when it cannot listen. */
 		async serve(given: Answers) {
 			answers = given
 			await open()

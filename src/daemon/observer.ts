@@ -20,7 +20,6 @@ export type Observer = ReturnType<typeof createObserver>
 export function createObserver({ metrics, vitals }: Observers) {
 	/** By network: the host of the endpoint that answered last. */
 	const endpoints = new Map<string, string>()
-	/** By receiver. */
 	const answers = new Map<string, LastAnswer>()
 	function audited(network: string, { alerts, retracted, disagreements }: Announced): void {
 		for (const [kind, count] of Object.entries(alerts)) metrics.alerts.inc({ network, kind }, count)
@@ -43,7 +42,6 @@ export function createObserver({ metrics, vitals }: Observers) {
 		},
 		scanned: (network: string, checkpoint: bigint): void => vitals().scanned(network, checkpoint),
 		ended: (network: string, result: 'failed' | 'skipped'): void => metrics.polls.inc({ network, result }),
-		/** One HTTP request to an endpoint. */
 		requested(network: string, request: RpcRequest): void {
 			const { endpoint, method, result } = request
 			if (result === 'ok') endpoints.set(network, endpoint)

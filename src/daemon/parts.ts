@@ -32,20 +32,15 @@ export type Parts = Awaited<ReturnType<typeof openParts>>
 export interface PartsOptions {
 	readonly config: Config
 	readonly log: Log
-	/** Removes the secrets of the configuration from text. */
 	readonly scrubber: Pick<Scrubber, 'clean'>
-	/** Version of this program. */
 	readonly version: string
 	readonly clock?: Clock
-	/** Receives internal events, for metrics and health. */
 	readonly observer?: Observer
 	/** Minimum age of a late event, for a caller that polls less often than the schedule. Default: 0. */
 	readonly leastLateMs?: number
-	/** Whether the program ends after one poll. */
 	readonly runsOnce?: boolean
 	/** What to do while another instance has the database. Default: wait for at most a minute. */
 	readonly standBy?: StandBy
-	/** See `StoreOptions`. */
 	readonly onLost?: (error: StateError) => void
 }
 
@@ -100,7 +95,6 @@ export async function openParts(options: PartsOptions) {
 			...{ store, deliverer, troubles, pollers, recipientsOf },
 			/** Takes closers of resources opened later, which must be closed before these parts. */
 			closers,
-			/** Gives every network its new watches. */
 			setWatches(watches: WatchSet): void {
 				current = watches
 				for (const poller of pollers) poller.setWatches(watchesOn(watches, poller.name))
@@ -114,11 +108,9 @@ export async function openParts(options: PartsOptions) {
 
 interface Shared extends PartsOptions {
 	readonly clock: Clock
-	/** Monotonic clock for waits and ages. */
 	readonly steady: Clock
 	readonly store: Store
 	readonly closers: Closers
-	/** According to the current watchlists. */
 	readonly watches: () => WatchSet
 	readonly recipientsOf: PollConfig['recipientsOf']
 }

@@ -17,10 +17,8 @@ import type { Parts } from './parts.js'
 import { createRefusals } from './refused.js'
 import { watchingInWords } from './supervision.js'
 
-/** The watchlists in effect. */
 export interface InEffect {
 	watches: WatchSet
-	/** When they were read. */
 	loadedAtMs: number
 	/** The files as last read are invalid; earlier watches stay in effect. */
 	isRefused: boolean
@@ -38,7 +36,6 @@ export interface EditOptions {
 	readonly notices: Notices
 	readonly log: Log
 	readonly inEffect: InEffect
-	/** Registers a handler for SIGHUP; returns a function that unregisters it. */
 	readonly onHangup: (reload: () => void) => () => void
 }
 

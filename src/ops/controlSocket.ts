@@ -24,11 +24,9 @@ const controlRequest = z.discriminatedUnion('act', [
 	z.object({ act: z.literal('health') }),
 ])
 
-/** Requests to a running daemon. */
 export type ControlRequest = z.infer<typeof controlRequest>
 export type ChangeRequest = Exclude<ControlRequest, { readonly act: 'health' }>
 
-/** The number of deliveries or gaps found, the health of the daemon, or an error message. */
 export type ControlReply = { readonly count: number } | { readonly health: ControlHealth } | { readonly error: string }
 
 /** `heads`: of networks whose head is unknown or behind the checkpoint. What is absent, there is none of. */
@@ -95,7 +93,6 @@ export async function askHealth(stateDir: string): Promise<ControlHealth | null>
 	throw new PlainError(`the running daemon cannot say how it is: ${'error' in reply ? reply.error : UNANSWERED}`)
 }
 
-/** The reply; null when no daemon listens. */
 async function ask(stateDir: string, request: ControlRequest): Promise<ControlReply | null> {
 	try {
 		return JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))

@@ -13,8 +13,7 @@ export interface NotifierOptions {
 	readonly scrubber: Pick<Scrubber, 'clean'>
 }
 
-/** In characters. */
-const LONGEST_STATUS = 300
+const LONGEST_STATUS_CHARACTERS = 300
 
 /**
  * Notifies the service manager (sd_notify(3)). Without a service manager every method does nothing. Node cannot open
@@ -40,7 +39,7 @@ export function createNotifier({ env, pid, log, scrubber }: NotifierOptions) {
 	}
 
 	// On one line: a line feed would begin another message.
-	const inLine = (text: string) => fitWords(scrubber.clean(text)).slice(0, LONGEST_STATUS)
+	const inLine = (text: string) => fitWords(scrubber.clean(text)).slice(0, LONGEST_STATUS_CHARACTERS)
 	const say = (lines: readonly string[], status?: string) => {
 		if (!isOn) return
 		if (status !== undefined) shown = inLine(status)
@@ -53,7 +52,6 @@ export function createNotifier({ env, pid, log, scrubber }: NotifierOptions) {
 		say(lines, status)
 	}
 	return {
-		/** Whether there is a service manager. */
 		isOn,
 		/** `watchdog` must be called at least this often, in milliseconds; null when the watchdog is off. */
 		watchdogMs: isOn ? watchdogFrom(env, pid) : null,
