@@ -44,16 +44,15 @@ export function createHealth({
 		const networks = now.map(({ status: _, ...line }) => line)
 		const reasonsOf = (wanted: NetworkNow['status']) =>
 			now.flatMap(({ status, reason }) => (status === wanted && reason !== null ? [reason] : []))
-		const stalled = reasonsOf('stalled')
 		let away: readonly string[] = []
 		const found = await summary().catch((error: unknown) => {
-			away = unread(error, stalled)
+			away = [`the state cannot be read: ${error instanceof Error ? error.message : error}`]
 			return NO_SUMMARY
 		})
 		const stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
 		/** Most severe first. */
 		const wrong: readonly (readonly [HealthStatus, readonly string[]])[] = [
-			['stalled', [...stalled, ...away]],
+			['stalled', [...reasonsOf('stalled'), ...away]],
 			['degraded', reasonsOf('degraded')],
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
 			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles.current())]],
@@ -77,12 +76,6 @@ export const CONFIG_CHANGED = 'configuration changed on disk: run `tracewatch ch
 const wrongEdit =
 	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
 	'To do: `tracewatch check` says what is wrong; correct it and save; no restart is needed'
-
-/** Empty if a network already reports the same error, which would otherwise appear as two. */
-function unread(error: unknown, reasons: readonly string[]): readonly string[] {
-	const words = error instanceof Error ? error.message : String(error)
-	return reasons.some((reason) => reason.includes(words)) ? [] : [`the state cannot be read: ${words}`]
-}
 
 /** A second look or a backfill usually passes a block that no source gives sooner than this. */
 const longUnreadMs = 60_000

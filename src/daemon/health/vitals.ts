@@ -11,7 +11,6 @@ export type Vitals = ReturnType<typeof createVitals>
 
 export interface VitalsOptions {
 	readonly pollers: readonly ConfiguredPoller[]
-	/** Names of the receivers of a network's watches. */
 	readonly receiversOf: (network: string) => readonly string[]
 	/** Includes stalls that an earlier run announced and did not end. */
 	readonly notices: Notices

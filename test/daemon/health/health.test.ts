@@ -27,7 +27,7 @@ function healthWith(rest: Partial<HealthOptions>) {
 	})()
 }
 
-test('behavior: a state that is away is one trouble, where a network says it too', async () => {
+test('behavior: a state that is away is a trouble, besides what a network says of it', async () => {
 	const summary = () => Promise.reject(new StateError('lost', away))
 	const alone = await healthWith({ summary })
 	expect(alone.reasons).toEqual([`the state cannot be read: ${away}`])
@@ -36,7 +36,7 @@ test('behavior: a state that is away is one trouble, where a network says it too
 		summary,
 		vitals: { networks: () => [{ ...well, ok: false, status: 'stalled', reason }] },
 	})
-	expect(both.reasons).toEqual([reason])
+	expect(both.reasons).toEqual([reason, ...(alone.reasons ?? [])])
 })
 
 test('behavior: a wrong edit and a receiver that accepts nothing say what to do', async () => {
