@@ -1,5 +1,3 @@
-/** The page of alerts. */
-
 import { allKinds } from '../kinds/all.js'
 import { alertTable } from './alertTable.js'
 import { listPage } from './listPage.js'

@@ -96,7 +96,6 @@ async function* matching(
 
 const filterOf = { address: 'address', network: 'network', kind: 'kind', receiver: 'receiver', q: 'text' } as const
 
-/** The filters in the query of a page. */
 function queryOf(params: URLSearchParams): Omit<HistoryQuery, 'sinceMs'> {
 	return Object.fromEntries(
 		Object.entries(filterOf).flatMap(([name, field]) => {

@@ -1,5 +1,3 @@
-/** The page of deliveries. */
-
 import { alertOf } from '../core/outbox/historyEntries.js'
 import { watchLink, wholeAddress } from './addresses.js'
 import { deliveryInWords, isMovement, itemOf, sentence, watchOf } from './alertTable.js'

@@ -16,7 +16,6 @@ export interface Field {
 export interface List {
 	readonly path: string
 	readonly params: URLSearchParams
-	/** Filters. */
 	readonly fields: readonly Field[]
 	readonly label: string
 	readonly found: Pick<Gathered, 'next'> & Partial<Pick<Gathered, 'holes' | 'cut'>>
@@ -48,7 +47,6 @@ function pager(path: string, params: URLSearchParams, next: string | null, words
 	return html`<nav class="pager" aria-label="Further entries">${first}${further}</nav>`
 }
 
-/** A form, sent as the query of the page. */
 function filters(path: string, params: URLSearchParams, fields: readonly Field[]): Html {
 	const shown = fields.map(({ name, label, among }) => {
 		const value = params.get(name) ?? ''

@@ -18,7 +18,6 @@ interface Made {
 	readonly title: string
 	readonly found: object
 	readonly body: Html
-	/** Default: 200. */
 	readonly status?: number
 }
 

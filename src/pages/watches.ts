@@ -24,7 +24,6 @@ export async function watches(facts: PageFacts, params: URLSearchParams) {
 	return { of: facts.watches.length, watches: watchRows(facts, found), next }
 }
 
-/** What the pages know of each watch. */
 export function watchRows(facts: PageFacts, found: readonly Watch[]) {
 	const newest = newestAnnounced(facts)
 	return found.map((watch) => {
@@ -121,7 +120,6 @@ export function watchesBody(
 	})
 }
 
-/** What a watch is alerted of. */
 export function kindsInWords({ kinds, direction }: WatchRow): string {
 	const isUsual = kinds.length === usualKinds.length && usualKinds.every((kind) => kinds.includes(kind))
 	const words = isUsual ? 'the default kinds' : kinds.join(', ')

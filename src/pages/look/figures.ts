@@ -16,7 +16,6 @@ export function amount(text: string): string {
 /** Milliseconds since 1970 or ISO 8601; null: it has not happened yet. */
 type Moment = number | string | null
 
-/** An exact time in UTC. */
 export function time(at: Moment): Html {
 	if (at === null) return html`never`
 	const iso = utc(new Date(at).getTime())

@@ -17,14 +17,12 @@ export interface Frame {
 	readonly params: URLSearchParams
 	readonly version: string
 	readonly standing: Standing
-	/** When the page was made. */
 	readonly nowMs: number
 	readonly body: Html
 }
 
 export function page({ title, path, params, version, standing, nowMs, body }: Frame): string {
 	const trouble = standing.state === 'watching' ? '' : `${standing.words} · `
-	/** The same page with another parameter. */
 	const withParam = (name: string, value: string) => {
 		const query = new URLSearchParams(params)
 		query.set(name, value)
@@ -75,7 +73,6 @@ export type Column<Row> = readonly [name: string, cell: (row: Row) => Cell, isNu
 export interface RowOptions<Row> {
 	/** What opens below a row, by its first cell. */
 	readonly more?: (row: Row) => Html
-	/** Whether a row is highlighted. */
 	readonly isAlarm?: (row: Row) => boolean
 }
 
