@@ -11,13 +11,12 @@ import type { Fence, Log } from '../model/ports.js'
 import { type Change, perform } from './acts.js'
 import { docOf, draftOf } from './changes.js'
 import type { StateDoc } from './document.js'
-import { decoded } from './records/codec.js'
 
-/** One write, as JSON; the changes as `encoded` makes them. */
+/** One write; `toJson` and `fromJson` are its form. */
 export interface JournalLine {
 	/** Number of its first row of history; absent: no history is kept. */
 	readonly first?: number
-	readonly changes: readonly unknown[]
+	readonly changes: readonly Change[]
 }
 
 export interface Loaded {
@@ -94,10 +93,7 @@ export function replayOn(before: StateDoc): Replay {
 		apply({ first, changes }) {
 			draft.rows = first === undefined ? null : []
 			draft.nextRow = first ?? draft.nextRow
-			for (const json of changes) {
-				const { act, argument, atMs } = decoded(json) as Change
-				perform(draft, act, argument, atMs)
-			}
+			for (const { act, argument, atMs } of changes) perform(draft, act, argument, atMs)
 			return draft.rows ?? []
 		},
 		whole: () => docOf(draft),

@@ -9,7 +9,7 @@ import { type Draft, docOf, draftOf } from './changes.js'
 import type { StateDoc } from './document.js'
 import { type Journal, type JournalLine, replayed } from './journal.js'
 import { isLarge } from './records/changeSize.js'
-import { encoded } from './records/codec.js'
+import { toJson } from './records/codec.js'
 
 export interface Ledger {
 	/** The last durable state. */
@@ -103,10 +103,7 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		const { rows, first, done } = draft
 		const next = docOf(draft)
 		if (!done.some(isLarge)) {
-			const line = JSON.stringify({
-				...(first !== null && { first }),
-				changes: done.map(encoded),
-			} satisfies JournalLine)
+			const line = toJson({ ...(first !== null && { first }), changes: done } satisfies JournalLine)
 			const appended = await journal.append(line, rows ?? [])
 			if (typeof appended === 'object') {
 				if ('behind' in appended) return appended.behind

@@ -4,6 +4,7 @@ import { StateError } from '../../src/errors.js'
 import { emptyState, type StateDoc } from '../../src/state/document.js'
 import type { Journal, JournalLine } from '../../src/state/journal.js'
 import { replayed } from '../../src/state/journal.js'
+import { fromJson } from '../../src/state/records/codec.js'
 import { snapshotFormat } from '../../src/state/records/snapshot.js'
 
 /** `before`: nothing is written. `after`: it is written, and the answer is lost. */
@@ -38,7 +39,7 @@ export function memoryDisk(): MemoryDisk {
 	const all: string[] = []
 	let first = 0
 	let count = 0
-	const parsed = (from: number) => all.slice(from).map((line) => JSON.parse(line) as JournalLine)
+	const parsed = (from: number) => all.slice(from).map((line) => fromJson(line) as JournalLine)
 	const disk: MemoryDisk = {
 		failure: () => null,
 		pause: async () => undefined,

@@ -10,6 +10,7 @@ import { constants } from 'node:fs'
 import { type FileHandle, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JournalLine } from '../journal.js'
+import { fromJson } from '../records/codec.js'
 import { FORMAT } from '../stateFormat.js'
 import { Damage } from './disk/damage.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
@@ -87,7 +88,7 @@ function verified(bytes: Buffer, lines: number): { readonly n: number; readonly 
 	const tail = TAIL.exec(text)
 	if (tail === null || sumOf(bytes.subarray(0, bytes.length - tail[0].length)) !== tail[1]) return null
 	try {
-		const { n, ...line } = JSON.parse(text) as JournalLine & { n: number }
+		const { n, ...line } = fromJson(text) as JournalLine & { n: number }
 		return { n, line }
 	} catch (cause) {
 		throw new Damage(`line ${lines + 1} cannot be understood`, { line: lines + 1, cause })

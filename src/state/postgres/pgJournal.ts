@@ -12,6 +12,7 @@ import type { Log } from '../../model/ports.js'
 import { emptyState, type StateDoc } from '../document.js'
 import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
 import { replayed } from '../journal.js'
+import { fromJson } from '../records/codec.js'
 import { snapshotFormat } from '../records/snapshot.js'
 import { type Ask, type Database, isInClear, openDatabase } from './database.js'
 import { columnsOf, forgetRows, insertHistory, UNNESTED } from './pgHistory.js'
@@ -208,7 +209,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		if (lines.length > 0 && lines[0]?.seq !== seq + 1)
 			throw new StateError('locked', 'the state has changed too much meanwhile: nothing was written, try again')
 		place = { epoch, seq: lines.at(-1)?.seq ?? seq }
-		return lines.map(({ line }) => JSON.parse(line) as JournalLine)
+		return lines.map(({ line }) => fromJson(line) as JournalLine)
 	}
 
 	return {
@@ -288,7 +289,7 @@ async function load(database: Database): Promise<LoadedRows> {
 		return {
 			whole: await replayed(
 				whole,
-				lines.map(({ line }) => JSON.parse(line) as JournalLine),
+				lines.map(({ line }) => fromJson(line) as JournalLine),
 			),
 			seq: head?.seq ?? 0,
 			snapshotBytes: size,

@@ -14,7 +14,7 @@ import type { Coverage } from '../../model/watch.js'
 import { booksOf } from '../bookShards.js'
 import { emptyState, type NetworkRecord, type StateDoc } from '../document.js'
 import type { Format } from '../file/disk/durable.js'
-import { decoded, encoded } from './codec.js'
+import { fromJson, toJson } from './codec.js'
 
 export interface Snapshot {
 	/** Id that the journal of this snapshot names. */
@@ -53,7 +53,7 @@ export const snapshotFormat = {
 	*encode(snapshot: Snapshot) {
 		let before = '[\n'
 		for (const record of recordsOf(snapshot)) {
-			yield before + JSON.stringify(encoded(record))
+			yield before + toJson(record)
 			before = ',\n'
 		}
 		yield '\n]'
@@ -130,7 +130,7 @@ interface Reading {
 async function read(lines: Iterable<string>): Promise<Snapshot> {
 	const reading: Reading = { head: null, facts: emptyState, networks: [], deliveries: new Map(), rows: [] }
 	for (const line of lines) {
-		take(reading, decoded(JSON.parse(line)) as SnapshotRecord)
+		take(reading, fromJson(line) as SnapshotRecord)
 		if (isSliceOver()) await nextSlice()
 	}
 	const { head, facts, deliveries, rows } = reading
