@@ -53,26 +53,16 @@ async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): P
 	const journal = await journalAt(place)
 	try {
 		const { whole: present } = await journal.acquire()
-		if (!isEmpty(present)) throw holdsState(place)
-		const there = await newestIn(place)
-		const isThere = JSON.stringify(there)
-		const known = there?.seq ?? 0
-		// A copy that was interrupted has left an empty state, and the first rows of this history.
-		let isContinued = there === null
+		if (!isEmpty(present) || (await hasHistory(place))) throw holdsState(place)
 		let last = 0
 		for await (const piece of history) {
 			// A line that could not be read has lost its number, which was the next one.
 			const numbered = piece.map((entry) => {
 				last = Math.max(entry.seq, last + 1)
-				return entry.seq === last ? entry : { ...entry, seq: last }
+				return { ...entry, seq: last }
 			})
-			isContinued ||= numbered.some((entry) => entry.seq === known && JSON.stringify(entry) === isThere)
-			const missing = numbered.filter(({ seq }) => seq > known)
-			if (missing.length === 0) continue
-			if (!isContinued) throw holdsState(place)
-			await journal.addHistory(missing)
+			await journal.addHistory(numbered)
 		}
-		if (!isContinued) throw holdsState(place)
 		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {
 		await journal.close()
@@ -82,14 +72,16 @@ async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): P
 function holdsState(place: StatePlace): StateError {
 	const where =
 		place.kind === 'folder' ? `folder ${place.dir}` : `database at ${new URL(place.url).host || 'localhost'}`
-	return new StateError('mismatch', `the ${where} holds a state already, and nothing was changed: name an empty one`)
+	const words = 'holds a state already, or the beginning of a copy, and nothing was changed: name an empty one'
+	return new StateError('mismatch', `the ${where} ${words}`)
 }
 
-async function newestIn(place: StatePlace): Promise<HistoryEntry | null> {
+/** A copy that was interrupted leaves an empty state, and the first rows of a history. */
+async function hasHistory(place: StatePlace): Promise<boolean> {
 	const history = await openHistory(place)
 	try {
-		for await (const { entry } of history.read({}, null)) if (entry !== null) return entry
-		return null
+		for await (const { entry } of history.read({}, null)) if (entry !== null) return true
+		return false
 	} finally {
 		await history.close()
 	}
