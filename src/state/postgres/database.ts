@@ -1,13 +1,10 @@
-/**
- * Connects to the database: a few connections that reconnect
- * automatically, and transactions that are retried when that is safe.
- */
+/** Connects to the database: a few connections that reconnect, and statements and transactions that are tried again. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import pg from 'pg'
 import { unlessAborted } from '../../base/waits/wait.js'
 import { StateError } from '../../errors.js'
-import { databaseError, isConflict, isCut } from './failure.js'
+import { databaseError, mayPass } from './failure.js'
 
 /**
  * Runs one statement and resolves to its rows. One text may contain several statements if it has no values, and then
@@ -23,9 +20,8 @@ export interface Database {
 	/** Runs a single statement. It may run twice when the connection is lost, so it must be idempotent. */
 	readonly ask: Ask
 	/**
-	 * Runs a transaction. `work` may be called again from the start after a rollback. Rethrows a StateError of `work`,
-	 * else throws StateError `disk`; then nothing was committed, except possibly when the connection was lost during the
-	 * commit.
+	 * Runs a transaction. As a statement it may run twice, from the start. Rethrows a StateError of `work`, else throws
+	 * StateError `disk`.
 	 */
 	transact<T>(work: (ask: Ask) => Promise<T>): Promise<T>
 	/** Runs a read-only transaction on one snapshot. */
@@ -128,41 +124,32 @@ export function openDatabase(url: string, { connections, standstillMs, stop }: D
 		return await unlessAborted(act(), over.signal)
 	}
 
-	/** `isSafe`: whether the failed call may be retried after this error of the database. */
-	async function tried<T>(isSafe: (cause: unknown) => boolean, act: (ask: Ask) => Promise<T>): Promise<T> {
+	/** Tries again after a conflict or a lost connection. */
+	async function tried<T>(act: (ask: Ask) => Promise<T>): Promise<T> {
 		for (let attempt = 1; ; attempt++) {
 			over.signal.throwIfAborted()
 			const client = await connected()
 			client.on('error', ignore)
-			let cause: unknown
+			let isUsable = false
 			try {
-				return await act(askOn(client, host))
+				const result = await act(askOn(client, host))
+				isUsable = true
+				return result
 			} catch (error) {
-				cause = error instanceof StateError ? error.cause : undefined
-				if (cause === undefined || attempt >= TRIES || !isSafe(cause)) throw error
+				if (attempt >= TRIES || !(error instanceof StateError && mayPass(error.cause))) throw error
 			} finally {
 				client.removeListener('error', ignore)
 				// Discarding the connection also ends its open transaction.
-				client.release(cause !== undefined)
+				client.release(!isUsable)
 			}
 			await pause(10 * attempt)
 		}
 	}
 
 	async function transaction<T>(begin: string, work: (ask: Ask) => Promise<T>): Promise<T> {
-		let ending = false
-		const isSafe = (cause: unknown) => isConflict(cause) || (isCut(cause) && !ending)
-		return await tried(isSafe, async (ask) => {
-			ending = false
+		return await tried(async (ask) => {
 			await ask(begin)
-			let result: T
-			try {
-				result = await work(ask)
-			} catch (error) {
-				if (!(error instanceof StateError && error.cause !== undefined)) await ask('rollback')
-				throw error
-			}
-			ending = true
+			const result = await work(ask)
 			await ask('commit')
 			return result
 		})
@@ -170,13 +157,7 @@ export function openDatabase(url: string, { connections, standstillMs, stop }: D
 
 	return {
 		...{ host, name },
-		ask: (text, values) =>
-			untilOver(() =>
-				tried(
-					(cause) => isCut(cause) || isConflict(cause),
-					(ask) => ask(text, values),
-				),
-			),
+		ask: (text, values) => untilOver(() => tried((ask) => ask(text, values))),
 		transact: (work) => untilOver(() => transaction('begin', work)),
 		snapshot: (work) => untilOver(() => transaction('begin isolation level repeatable read read only', work)),
 		async close() {

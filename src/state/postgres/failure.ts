@@ -63,17 +63,14 @@ function plain(cause: unknown): string {
 	return cause.message === '' ? cause.name : cause.message
 }
 
-/** The connection was lost for any reason; the last statement may or may not have taken effect. */
-export function isCut(error: unknown): boolean {
+/**
+ * The connection was lost for any reason, and what was asked may or may not have taken effect; or another transaction
+ * was in the way, and it has not.
+ */
+export function mayPass(error: unknown): boolean {
 	const code = codeOf(error)
-	if (code !== null) return /^(08...|57P0[123]|25P03|ECONNRESET|EPIPE)$/.test(code)
+	if (code !== null) return /^(08...|57P0[123]|25P03|40001|40P01|ECONNRESET|EPIPE)$/.test(code)
 	return (
 		error instanceof Error && /^(Connection terminated|Client has encountered a connection error)/.test(error.message)
 	)
-}
-
-/** Two transactions conflicted, and this one was rolled back. */
-export function isConflict(error: unknown): boolean {
-	const code = codeOf(error)
-	return code === '40001' || code === '40P01'
 }

@@ -7,21 +7,30 @@ import { StateError } from '../../errors.js'
 import type { Fence } from '../../model/ports.js'
 import type { WatchlistCopies } from '../../model/state.js'
 import { type Database, openDatabase } from './database.js'
-import { hasTables, prepareTables } from './schema.js'
+import { hasTables } from './schema.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
 
 const options = { connections: 1, standstillMs: 30_000 }
 const INDEX = 'copies'
-/** First half of an advisory lock; an arbitrary number. */
-const LOCK = 1_693_722_410
 const rowOf = (digest: string, number: number) => `copy ${digest} ${number}`
 const SELECT = 'select content from tracewatch.kept where name = $1 and key = $2'
-const INSERT = 'insert into tracewatch.kept (name, key, content) values ($1, $2, $3) on conflict do nothing'
-const REMOVE = `
-	delete from tracewatch.kept
-	where name = $1 and (key = '${INDEX}' or (key like 'copy %' and split_part(key, ' ', 2) <> all($2)))`
-const IS_OURS = 'select from tracewatch.head where name = $1 and owner = $2 and epoch = $3 for share'
+/** $1 to $3: name, owner and epoch. An instance that another has replaced writes nothing. */
+const OURS = 'with ours as (select name from tracewatch.head where name = $1 and owner = $2 and epoch = $3 for share)'
+/** What a copy that was interrupted has left: its file may have changed meanwhile. */
+const CLEAR = `
+	${OURS} delete from tracewatch.kept using ours where kept.name = ours.name and key like 'copy ' || $4::text || ' %'`
+const INSERT = `
+	${OURS} insert into tracewatch.kept (name, key, content) select name, $4::text, $5::json from ours
+	on conflict do nothing`
+const SWITCH = `
+	${OURS}, unused as (
+		delete from tracewatch.kept using ours
+		where kept.name = ours.name and key like 'copy %' and split_part(key, ' ', 2) <> all($4::text[])
+	)
+	insert into tracewatch.kept (name, key, content) select name, '${INDEX}', $5::json from ours
+	on conflict (name, key) do update set content = excluded.content
+	returning key`
 
 async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
 	const database = openDatabase(url, options)
@@ -35,26 +44,21 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 /** Writes nothing if these copies are there already. Throws StateError, `lost` when another instance has taken over. */
 export async function writeCopyRows(url: string, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
 	const { revision, watchlists, files } = copies
-	await withDatabase(url, async (database) => {
-		const { name } = database
-		await prepareTables(database)
-		const [index] = await database.ask<{ content: Index }>(SELECT, [name, INDEX])
+	await withDatabase(url, async ({ ask, name }) => {
+		const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
 		if (index?.content.revision === revision) return
-		await database.transact(async (ask) => {
-			const insert = (key: string, content: unknown) => ask(INSERT, [name, key, JSON.stringify(content)])
-			// One at a time of a name, so that the copies that were found still exist at the commit.
-			await ask('select pg_advisory_xact_lock($1, hashtext($2))', [LOCK, name])
-			for (const { path, digest } of files) {
-				if ((await ask(SELECT, [name, rowOf(digest, 0)])).length > 0) continue
-				let number = 0
-				for await (const text of textsOf(copies.chunks(path))) await insert(rowOf(digest, number++), text)
-			}
-			// Not before: the fence holds up the lines of the journal until the transaction ends.
-			if (fence !== null && (await ask(IS_OURS, [name, fence.owner, fence.epoch])).length === 0)
-				throw new StateError('lost', 'another instance has taken over the state: nothing was written')
-			await ask(REMOVE, [name, files.map(({ digest }) => digest)])
-			await insert(INDEX, { revision, watchlists, files } satisfies Index)
-		})
+		const present = new Set(index?.content.files.map(({ digest }) => digest))
+		const ours = [name, fence?.owner, fence?.epoch]
+		for (const { path, digest } of files.filter((file) => !present.has(file.digest))) {
+			let number = 0
+			await ask(CLEAR, [...ours, digest])
+			for await (const text of textsOf(copies.chunks(path)))
+				await ask(INSERT, [...ours, rowOf(digest, number++), JSON.stringify(text)])
+		}
+		const content = JSON.stringify({ revision, watchlists, files } satisfies Index)
+		const written = await ask(SWITCH, [...ours, files.map(({ digest }) => digest), content])
+		if (written.length === 0)
+			throw new StateError('lost', 'another instance has taken over the state: nothing was written')
 	})
 }
 

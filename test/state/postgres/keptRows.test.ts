@@ -1,4 +1,5 @@
-import { afterAll, expect, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
+import type { Fence } from '../../../src/model/ports.js'
 import { copyWatchlists, openWatchlistCopies } from '../../../src/state/open.js'
 import { standingClock } from '../../support/standingClock.js'
 import { contentOf, copiesOf } from '../copySets.js'
@@ -7,6 +8,13 @@ import { startServer } from './server.js'
 
 const server = await startServer()
 afterAll(() => server?.stop())
+
+/** Of an instance that has the state. */
+async function fenceOf(url: string): Promise<Fence | null> {
+	const store = await openPgStore(url, { clock: standingClock, leaseMs: 300_000 })
+	onTestFinished(() => store.close())
+	return store.fence()
+}
 
 test.skipIf(server === null)(
 	'race: watchlists are not written by an instance whose state another has taken over',
@@ -33,16 +41,17 @@ test.skipIf(server === null)(
 		const place = { kind: 'postgres', url: await server.fresh('edited') } as const
 		const found = async () => await contentOf(await openWatchlistCopies(place))
 		expect(await found()).toBeNull()
+		const fence = await fenceOf(place.url)
 		const long = '0x12,Größe'.repeat(50_000)
 		const sets = [copiesOf(['a', 'b', 'b', long], 'one'), copiesOf(['a', 'c', long], 'two')] as const
 		const rows = () =>
 			server.sql<{ key: string; at: string }>('select key, xmin as at from tracewatch.kept', [], 'edited')
-		await copyWatchlists(place, sets[0], null)
+		await copyWatchlists(place, sets[0], fence)
 		expect(await found()).toEqual(await contentOf(sets[0]))
 		const before = await rows()
-		await copyWatchlists(place, { ...sets[0], chunks: () => expect.unreachable('nothing is to be read') }, null)
+		await copyWatchlists(place, { ...sets[0], chunks: () => expect.unreachable('nothing is to be read') }, fence)
 		expect(await rows()).toEqual(before)
-		await copyWatchlists(place, sets[1], null)
+		await copyWatchlists(place, sets[1], fence)
 		expect(await found()).toEqual(await contentOf(sets[1]))
 		const after = await rows()
 		const old = (key: string) => before.some((row) => row.key === key)
@@ -60,7 +69,8 @@ test.skipIf(server === null)('behavior: a copy of watchlists does not wait for t
 	const place = (name: string) => ({ kind: 'postgres', url: `${url}?name=${name}` }) as const
 	const one = copiesOf(['a'], 'one')
 	const endless = copiesOf(['b'], 'endless')
-	await copyWatchlists(place('eu'), one, null)
+	const [eu, us] = [await fenceOf(place('eu').url), await fenceOf(place('us').url)]
+	await copyWatchlists(place('eu'), one, eu)
 	let begun = () => {}
 	const isBegun = new Promise<void>((resolve) => {
 		begun = resolve
@@ -74,11 +84,25 @@ test.skipIf(server === null)('behavior: a copy of watchlists does not wait for t
 		await isOver
 		yield* endless.chunks(path)
 	}
-	const copying = copyWatchlists(place('us'), { ...endless, chunks }, null)
+	const copying = copyWatchlists(place('us'), { ...endless, chunks }, us)
 	await isBegun
 	const next = copiesOf(['c'], 'next')
-	await copyWatchlists(place('eu'), next, null).finally(end)
+	await copyWatchlists(place('eu'), next, eu).finally(end)
 	await copying
 	expect(await contentOf(await openWatchlistCopies(place('eu')))).toEqual(await contentOf(next))
 	expect(await contentOf(await openWatchlistCopies(place('us')))).toEqual(await contentOf(endless))
+})
+
+test.skipIf(server === null)('behavior: the text of an interrupted copy does not stay', async () => {
+	if (server === null) return
+	const place = { kind: 'postgres', url: await server.fresh('halved') } as const
+	const fence = await fenceOf(place.url)
+	const copies = copiesOf(['a'.repeat(90_000)], 'one')
+	async function* chunks() {
+		for (const text of ['another', 'text', 'in', 'pieces']) yield Buffer.from(text)
+		throw new Error('the file has changed')
+	}
+	await expect(copyWatchlists(place, { ...copies, chunks }, fence)).rejects.toThrow('the file has changed')
+	await copyWatchlists(place, copies, fence)
+	expect(await contentOf(await openWatchlistCopies(place))).toEqual(await contentOf(copies))
 })

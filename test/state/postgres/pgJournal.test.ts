@@ -1,5 +1,6 @@
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/keptRows.js'
+import { standingClock } from '../../support/standingClock.js'
 import { storeContract } from '../contract.js'
 import { contentOf, copiesOf } from '../copySets.js'
 import { openPgStore } from './pgStore.js'
@@ -20,17 +21,20 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		const url = await server.fresh('kept')
 		const found = async () => await contentOf(await readCopyRows(url))
 		expect(await readCopyRows(url)).toBeNull()
+		const store = await openPgStore(url, { clock: standingClock, leaseMs: 300_000 })
+		onTestFinished(() => store.close())
+		const fence = store.fence()
 		const first = copiesOf(['network: a', 'b', 'b', `\ufeff${'0x12,Größe \u{1f600}'.repeat(50_000)}`], 'one')
-		await writeCopyRows(url, first, null)
+		await writeCopyRows(url, first, fence)
 		expect(await found()).toEqual(await contentOf(first))
 		const rows = () =>
 			server.sql<{ name: string; xmin: string }>('select key as name, xmin::text from tracewatch.kept', [], 'kept')
 		const before = await rows()
-		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') }, null)
+		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') }, fence)
 		expect(await rows()).toEqual(before)
 
 		const second = copiesOf(['network: a', 'c'], 'two')
-		await writeCopyRows(url, second, null)
+		await writeCopyRows(url, second, fence)
 		expect(await found()).toEqual(await contentOf(second))
 		const after = await rows()
 		expect(after.map(({ name }) => name).toSorted()).toEqual(
