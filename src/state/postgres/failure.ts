@@ -20,18 +20,6 @@ const WORDS: Readonly<Record<string, string>> = {
 		'or be allowed to create it (CREATE on the database)',
 	'25006': 'it accepts no writes (a standby?)',
 	'53100': 'its disk is full: make room there; a running daemon then continues',
-	'53200': 'it is out of memory',
-	'53300': 'it has too many connections',
-	'57P01': 'the connection was ended there',
-	'57P02': 'it has crashed',
-	'57P03': 'it is starting or stopping',
-	'57014': 'it took too long',
-	'55P03': 'a lock was not free in time',
-	'25P03': 'this program stood still in the middle of a change, which was undone',
-	'40001': 'others were changing the same',
-	'40P01': 'others were changing the same',
-	'42P01': 'a table of tracewatch is missing: its schema was damaged or dropped',
-	'3F000': 'the schema of tracewatch is missing',
 }
 
 /** `act` completes "cannot … the state in the database at <host>". */
