@@ -1,8 +1,7 @@
 /** Reads the history's rows, newest first, while an instance writes them, and deletes expired ones. */
 
-import type { Clock } from '../../model/glossary.js'
 import type { HistoryEntry, HistoryQuery, HistoryReader } from '../../model/history.js'
-import type { Log } from '../../model/ports.js'
+import type { HistoryOptions } from '../journal.js'
 import { type Database, openDatabase } from './database.js'
 import { hasTables } from './schema.js'
 
@@ -11,7 +10,7 @@ const STANDSTILL_MS = 30_000
 const PIECE = 500
 /** Rows that one query searches for a text; takes some hundredths of a second. */
 const STRETCH = 20_000
-const FORGET_EVERY_MS = 3_600_000
+const FORGET_EVERY_MS = 60_000
 const FORGET_AT_ONCE = 5_000
 
 interface Row {
@@ -81,41 +80,20 @@ export function UNNESTED(seq: string, endedAtMs: string, row: string): string {
 	return `unnest(${seq}::bigint[], ${endedAtMs}::bigint[], ${row}::text[]) entry (seq, ended_at_ms, row)`
 }
 
-interface Forgetting {
-	/** 0: all rows. */
-	readonly keepMs: number
-	readonly clock: Clock
-	readonly log: Log | undefined
-}
-
-/** Runs now and every hour, in batches; the result stops it. */
-export function forgetRows({ ask, name }: Database, { keepMs, clock, log }: Forgetting): () => Promise<void> {
-	let closed = false
-	let running: Promise<void> = Promise.resolve()
+/** Deletes rows that ended more than `keepMs` ago (0: all), some now and some every minute; the result stops it. */
+export function forgetRows({ ask, name }: Database, { keepMs, clock, log }: HistoryOptions): () => void {
 	async function forget(): Promise<void> {
-		try {
-			const untilMs = keepMs === 0 ? Number.MAX_SAFE_INTEGER : clock() - keepMs
-			for (;;) {
-				const gone = closed ? [] : await ask(FORGET, [name, untilMs, FORGET_AT_ONCE])
-				if (gone.length < FORGET_AT_ONCE) return
-			}
-		} catch (error) {
-			log?.debug({ err: error }, 'old history could not be forgotten; trying again in an hour')
-		}
+		const untilMs = keepMs === 0 ? Number.MAX_SAFE_INTEGER : clock() - keepMs
+		await ask(FORGET, [name, untilMs, FORGET_AT_ONCE]).catch((error: unknown) => {
+			log?.debug({ err: error }, 'old history could not be forgotten; trying again in a minute')
+		})
 	}
-	const wake = () => {
-		running = running.then(forget)
-	}
-	const timer = setInterval(wake, FORGET_EVERY_MS).unref()
-	wake()
-	return async () => {
-		closed = true
-		clearInterval(timer)
-		await running
-	}
+	void forget()
+	const timer = setInterval(() => void forget(), FORGET_EVERY_MS).unref()
+	return () => clearInterval(timer)
 }
 
 const FORGET = `
 	delete from tracewatch.history where name = $1 and seq in (
 		select seq from tracewatch.history where name = $1 and ended_at_ms < $2 order by ended_at_ms limit $3
-	) returning seq`
+	)`

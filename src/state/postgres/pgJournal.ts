@@ -137,7 +137,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 	let listener: Parameters<Journal['watch']>[0] | null = null
 	let renewal: NodeJS.Timeout | null = null
 	let renewed: Promise<unknown> = Promise.resolve()
-	let stopForgetting: (() => Promise<void>) | null = null
+	let stopForgetting: (() => void) | null = null
 	if (isInClear(url))
 		log?.warn(
 			{ database: host },
@@ -248,17 +248,17 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		watch(caller) {
 			listener = caller
 		},
-		async keepHistory({ keepMs, clock, log }) {
-			if (!isBeside) stopForgetting = forgetRows(database, { keepMs, clock, log })
+		async keepHistory(options) {
+			if (!isBeside) stopForgetting = forgetRows(database, options)
 			// Each row is written with the line that brings it.
-			return keepMs === 0 ? null : 0
+			return options.keepMs === 0 ? null : 0
 		},
 		addHistory: async (entries) => await insertHistory(database, entries),
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
 			// A renewal that takes effect after the lease was given back would hold it for another lease.
 			await renewed
-			await stopForgetting?.()
+			stopForgetting?.()
 			const { epoch } = place ?? {}
 			if (epoch !== undefined && !isBeside)
 				await ask(GIVE_BACK, [name, owner, epoch]).catch((error) =>
