@@ -8,10 +8,10 @@
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
 import type { Store } from '../../src/model/ports.js'
-import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
+import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
 

@@ -1,5 +1,5 @@
 // Books of a private network with the state in a folder; in a database: privateBooks.soak.test.ts.
-import { openFileStore } from '../../src/state/file/fileStore.js'
+import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { privateBooks } from './privateBooks.js'
 

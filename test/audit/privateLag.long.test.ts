@@ -5,10 +5,10 @@
 
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address } from '../../src/model/glossary.js'
-import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertOf, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
+import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
 import { createStateGate } from '../support/stateGate.js'

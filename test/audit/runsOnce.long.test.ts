@@ -1,12 +1,12 @@
 // `tracewatch once` starts anew for each poll: what an earlier run waited for is forgotten.
 import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hash } from '../../src/model/glossary.js'
-import { openFileStore } from '../../src/state/file/fileStore.js'
 import { alertOf, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
+import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
 

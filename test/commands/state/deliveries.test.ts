@@ -2,9 +2,9 @@ import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Resolution } from '../../../src/model/delivery.js'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { deliveryOf, idOf, startMs } from '../../notify/samples.js'
 import { typed } from '../../support/commandLine.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string

@@ -4,7 +4,7 @@ import { RpcError, type RpcErrorFacts } from '../../../src/errors.js'
 import type { Accounts } from '../../../src/model/books.js'
 import type { Chain, Log } from '../../../src/model/ports.js'
 import { createAuditPorts } from '../../../src/scan/auditing/auditPorts.js'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { standingClock } from '../../support/standingClock.js'
 

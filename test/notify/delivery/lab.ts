@@ -3,8 +3,8 @@ import { afterEach, beforeEach } from 'vitest'
 import { statusOf } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver, Store } from '../../../src/model/ports.js'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { makeFolder, removeFolder } from '../../state/file/folder.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { idOf, startMs } from '../samples.js'
 
 export interface Lab {

@@ -3,7 +3,7 @@
  * away. Says each number once its promise has settled. Starts where the store stands.
  */
 
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { addressOf, blockOf, commitOf } from '../samples.js'
 
 const [, , folder = ''] = process.argv

@@ -1,7 +1,7 @@
 /** Opens the store of a folder or a database, and says how that went. */
 
 import { StateError } from '../../../src/errors.js'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { openPgStore } from '../postgres/pgStore.js'
 
 const [, , place = ''] = process.argv

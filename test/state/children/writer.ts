@@ -3,7 +3,7 @@
  * settled. Starts where the store stands.
  */
 
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
 
 const [, , folder = '', abreast = '1'] = process.argv

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { randomOf } from '../../support/random.js'
 import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'

@@ -2,8 +2,8 @@
 
 import { createHash } from 'node:crypto'
 import { rm } from 'node:fs/promises'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
 import { FORMAT } from '../../../src/state/stateFormat.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 

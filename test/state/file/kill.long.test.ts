@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { makeFolder, removeFolder } from './folder.js'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { openFileStore } from '../../../src/state/file/fileStore.js'
+import { openFileStore } from '../../support/fileStore.js'
 import { storeContract } from '../contract.js'
 import { makeFolder, removeFolder } from './folder.js'
 

@@ -3,9 +3,9 @@ import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
-import { openFileStore } from '../../../../src/state/file/fileStore.js'
 import { readFolder } from '../../../../src/state/file/readFolder.js'
 import { FORMAT } from '../../../../src/state/stateFormat.js'
+import { openFileStore } from '../../../support/fileStore.js'
 import { addressOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
 import { fillFolder, makeFolder, removeFolder } from '../folder.js'
 
