@@ -2,7 +2,7 @@
 
 import { inSteps } from '../base/waits/slices.js'
 import type { UnprovedFacts } from '../core/ledger/unproved.js'
-import type { Book, BookSet, BooksProgress, BooksSummary } from '../model/books.js'
+import type { BookSet, BooksProgress, BooksSummary } from '../model/books.js'
 import type { AddressSet } from '../model/chain.js'
 import type { Address } from '../model/glossary.js'
 import type { BooksDraft } from './booksDraft.js'
@@ -36,7 +36,7 @@ export function summaryOf(
 	return { closedTo: lowest === null ? null : Number(lowest), ...counts, reason, ...unproved }
 }
 
-function factsOf(books: ReadonlyMap<Address, Book>): BooksProgress {
+function factsOf(books: BookSet): BooksProgress {
 	let lowest: bigint | null = null
 	const waiting: Address[] = []
 	for (const [address, { block, movedWei }] of books) {

@@ -18,7 +18,8 @@ export interface Book {
 }
 
 /** The books of a network. A plain Map is one too: without the optional methods, all books are visited. */
-export interface BookSet extends ReadonlyMap<Address, Book> {
+export interface BookSet extends Pick<ReadonlyMap<Address, Book>, 'size' | 'has' | 'get' | 'keys'> {
+	[Symbol.iterator](): Iterator<[Address, Book]>
 	/** A new, immutable set with the changes applied; null removes a book. Absent: a plain Map. */
 	after?(changes: ReadonlyMap<Address, Book | null>): BookSet
 	/** The same in steps, for many changes; it yields after each step. */

@@ -7,7 +7,7 @@ import { finish, type Steps, stepItems } from '../core/steps.js'
 import type { Book, BookSet } from '../model/books.js'
 import type { Address } from '../model/glossary.js'
 
-type Changes = ReadonlyMap<Address, Book | null>
+type Changes = Pick<ReadonlyMap<Address, Book | null>, 'size'> & Iterable<readonly [Address, Book | null]>
 
 /** An immutable set of books; every set that a store returns is one. */
 export interface Books extends BookSet {
@@ -34,7 +34,7 @@ function shardOf(address: Address): number {
 	return Number.parseInt(address.slice(-3), 16) % SHARDS
 }
 
-export function booksOf(books: ReadonlyMap<Address, Book>): Books {
+export function booksOf(books: BookSet): Books {
 	return 'afterSteps' in books ? (books as Books) : setOf(noShards, 0).after(books)
 }
 
@@ -44,11 +44,6 @@ function setOf(shards: Shards, size: number): Books {
 	let made: { readonly changes: Changes; readonly books: Books } | null = null
 
 	const bookOf = (address: Address) => shards[shardOf(address)]?.books.get(address)
-
-	function* entries(): MapIterator<[Address, Book]> {
-		for (const shard of shards) if (shard !== undefined) yield* shard.books
-		return undefined
-	}
 
 	function* afterSteps(changes: Changes): Steps<Books> {
 		if (changes.size === 0) return set
@@ -104,18 +99,12 @@ function setOf(shards: Shards, size: number): Books {
 			return { addresses, next: number < SHARDS ? String(number) : '' }
 		},
 		*keys(): MapIterator<Address> {
-			for (const [address] of entries()) yield address
+			for (const [address] of set) yield address
 			return undefined
 		},
-		*values(): MapIterator<Book> {
-			for (const [, book] of entries()) yield book
-			return undefined
+		*[Symbol.iterator]() {
+			for (const shard of shards) if (shard !== undefined) yield* shard.books
 		},
-		entries,
-		forEach(act) {
-			for (const [address, book] of entries()) act(book, address, set as unknown as Map<Address, Book>)
-		},
-		[Symbol.iterator]: entries,
 	}
 	return set
 }

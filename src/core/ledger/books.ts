@@ -213,7 +213,7 @@ export function reopened(books: BookSet, back: BlockRef): ReadonlyMap<Address, B
 	return changed
 }
 
-function* beyond(books: ReadonlyMap<Address, Book>, block: bigint): Iterable<Address> {
+function* beyond(books: BookSet, block: bigint): Iterable<Address> {
 	for (const [address, book] of books) if (book.block > block || book.movedWei !== 0n) yield address
 }
 
