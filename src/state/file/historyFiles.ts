@@ -7,6 +7,7 @@
 import { constants } from 'node:fs'
 import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import type { HistoryEntry, HistoryQuery, HistoryReader } from '../../model/history.js'
 import type { HistoryOptions } from '../journal.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
@@ -15,8 +16,8 @@ import { syncFolder } from './disk/durable.js'
 const DAY_MS = 86_400_000
 /** Rows that arrive within this time share one write. */
 const GATHER_MS = 100
-const RETRY_MS = 5_000
-const FORGET_EVERY_MS = 3_600_000
+/** Rows that could not be written are tried again, and days that are over are deleted. */
+const WAKE_EVERY_MS = 60_000
 const ROWS_AT_ONCE = 1_000
 /** Limit of waiting rows; above it, the oldest half is replaced by a hole. */
 export const MOST_WAITING_ROWS = 20_000
@@ -229,50 +230,39 @@ export function openHistoryWriter(
 	first: readonly HistoryEntry[],
 ): HistoryWriter {
 	let waiting = first
-	let timer: NodeJS.Timeout | null = null
-	let running: Promise<void> = Promise.resolve()
+	let running: Promise<void> | null = null
 	let failing = false
 	let closed = false
 
-	async function writeWaiting(): Promise<void> {
-		if (waiting.length > 0) await renameFutureDays(stateFolder, keepMs, clock())
-		while (waiting.length > 0) {
-			// A write that failed may have completed the files of earlier days.
-			const written = await lastRowIn(stateFolder)
-			const batch = waiting.filter(({ seq }) => seq > written).slice(0, ROWS_AT_ONCE)
-			await appendRows(stateFolder, batch)
-			const last = batch.at(-1)?.seq ?? written
-			waiting = waiting.filter(({ seq }) => seq > last)
-		}
-	}
-
 	async function run(): Promise<void> {
 		try {
-			// Also after a failure: on a full disk, the days that are over make room.
-			await writeWaiting().finally(() => forgetDays(stateFolder, keepMs, clock()))
+			// Before the rows: on a full disk, the days that are over make room.
+			await forgetDays(stateFolder, keepMs, clock())
+			if (waiting.length > 0) await renameFutureDays(stateFolder, keepMs, clock())
+			while (waiting.length > 0) {
+				if (!closed) await pause(GATHER_MS)
+				// A write that failed may have completed the files of earlier days.
+				const written = await lastRowIn(stateFolder)
+				const batch = waiting.filter(({ seq }) => seq > written).slice(0, ROWS_AT_ONCE)
+				await appendRows(stateFolder, batch)
+				const last = batch.at(-1)?.seq ?? written
+				waiting = waiting.filter(({ seq }) => seq > last)
+			}
 			if (failing) log?.info({}, 'the history can be written again')
 			failing = false
 		} catch (error) {
 			if (!failing) log?.warn({ err: error }, 'the history cannot be written and waits in the state')
 			failing = true
 		}
+		running = null
 	}
 
 	function wake(): void {
-		if (closed || timer !== null) return
-		const turn = () => {
-			timer = null
-			running = running.then(run).then(() => {
-				if (waiting.length > 0) wake()
-			})
-		}
-		timer = setTimeout(turn, failing ? RETRY_MS : GATHER_MS).unref()
+		running ??= run()
 	}
 
 	wake()
-	const forgetting = setInterval(() => {
-		running = running.then(run)
-	}, FORGET_EVERY_MS).unref()
+	const waking = setInterval(wake, WAKE_EVERY_MS).unref()
 	return {
 		add(rows) {
 			if (rows.length === 0) return
@@ -282,8 +272,7 @@ export function openHistoryWriter(
 		waiting: () => waiting,
 		async close() {
 			closed = true
-			if (timer !== null) clearTimeout(timer)
-			clearInterval(forgetting)
+			clearInterval(waking)
 			await running
 			await run()
 		},
