@@ -66,16 +66,12 @@ export async function mustBeOurFormat(folder: string): Promise<void> {
 
 /** Empty where there is none. What cannot be read is reported by the function that needs all of it. */
 async function beginningOf(path: string): Promise<string> {
-	const file = await openOwnFile(path).catch(() => null)
-	if (file === null) return ''
+	let text = ''
 	try {
-		const { buffer, bytesRead } = await file.read({ buffer: Buffer.alloc(32), position: 0 })
-		return buffer.toString('latin1', 0, bytesRead)
-	} catch {
-		return ''
-	} finally {
-		await file.close()
-	}
+		const file = await openOwnFile(path)
+		for await (const chunk of file.createReadStream({ end: 31, encoding: 'latin1' })) text += chunk
+	} catch {}
+	return text
 }
 
 /** Null: nothing was ever stored here. */
