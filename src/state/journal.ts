@@ -81,16 +81,11 @@ export interface HistoryOptions {
 }
 
 /** A load in progress: lines are applied by the functions that made them. */
-export interface Replay {
-	/** Returns its rows of history. Throws for a line that no ledger made. */
-	apply(line: JournalLine): readonly HistoryEntry[]
-	whole(): StateDoc
-}
-
-export function replayOn(before: StateDoc): Replay {
+export function replayOn(before: StateDoc) {
 	const draft = draftOf(before)
 	return {
-		apply({ first, changes }) {
+		/** Returns its rows of history. Throws for a line that no ledger made. */
+		apply({ first, changes }: JournalLine): readonly HistoryEntry[] {
 			draft.rows = first === undefined ? null : []
 			draft.nextRow = first ?? draft.nextRow
 			for (const { act, argument, atMs } of changes) perform(draft, act, argument, atMs)
