@@ -10,45 +10,17 @@ export type DeliveryStatus = 'pending' | 'dead'
  */
 export type ShownStatus = DeliveryStatus | 'held' | 'parked'
 
-/**
- * Why an attempt failed, for code to compare; the reason in words is for people and quotes the receiver. Two failures
- * of one receiver with the same code are the same news. The state contains these codes: never rename one.
- */
+/** Why an attempt failed, as far as it matters for what comes next; the reason in words is for people. */
 export type ReasonCode =
-	/** Inside tracewatch: stopped during an attempt; internal error; a mail without a recipient; retries expired. */
-	| 'stopped'
-	| 'internal'
-	| 'no-recipient'
-	| 'expired'
-	/** Connection: no answer in time; no TLS; no login; the answer broke off. */
-	| 'no-answer'
-	| 'no-tls'
-	| 'no-login'
-	| 'broken-off'
-	/** From the receiver's answer, by the table in `policy.ts` or by the service's format. */
-	| 'moved'
-	| 'not-found'
-	| 'removed'
-	| 'no-post'
-	| 'wrong-format'
+	/** No answer, or one that means: later. */
+	| 'failed'
+	| 'refused'
+	/** Refused before the server saw a message: login, TLS. */
 	| 'login-refused'
-	| 'login-wanted'
-	| 'not-served'
-	| 'sending-refused'
-	| 'sender-refused'
-	| 'recipient-refused'
-	| 'message-refused'
-	| 'too-large'
-	| 'too-early'
-	| 'too-many'
-	| 'later'
-	| 'out-of-step'
-	| 'server-failed'
 	/** The receiver fails at this message and accepts others (`core/outbox/waiting.ts`). */
 	| 'message-failed'
-	| 'unconfirmed'
-	| 'chat-unreachable'
-	| 'unexpected'
+	| 'no-recipient'
+	| 'expired'
 
 export interface Delivery {
 	/** Equals `webhook-id`; without a full stop; deterministic. */

@@ -337,7 +337,7 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 		posted.map(({ id }, at) => ({
 			id,
 			result: 'retry',
-			code: 'removed',
+			code: 'refused',
 			error: reasons[at % reasons.length] ?? text,
 			nextAttemptAtMs: 0,
 		})),
@@ -389,7 +389,7 @@ async function throughHistory(text: string): Promise<void> {
 	const numbers = [60, 61]
 	await store.post(numbers.map((number) => deliveryOf(number, { message: message() })))
 	const [one = '', two = ''] = numbers.map(idOf)
-	const tried = { result: 'retry' as const, code: 'removed' as const, error: text, nextAttemptAtMs: 0 }
+	const tried = { result: 'retry' as const, code: 'refused' as const, error: text, nextAttemptAtMs: 0 }
 	await store.resolve(
 		[
 			{ id: one, result: 'delivered', answer: text },

@@ -89,9 +89,9 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 			await claim()
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', code: 'message-refused', error: 'refused', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead', code: 'refused', error: 'refused', nextAttemptAtMs: 0 },
 				{
-					...{ id: 'b', result: 'retry', code: 'removed', error: 'gone', nextAttemptAtMs: at.nowMs + 9999 },
+					...{ id: 'b', result: 'retry', code: 'refused', error: 'gone', nextAttemptAtMs: at.nowMs + 9999 },
 					refused: { sinceMs: at.nowMs, times: 0 },
 				},
 			])
@@ -102,9 +102,9 @@ export function deliveryContract(at: OpenPlace): void {
 		test('behavior: a dead delivery that is tried once more counts as pending', async () => {
 			const failed = (lastErrorCode: ReasonCode) => ({ attempts: 1, lastErrorCode, lastError: 'no' })
 			await at.store.post([
-				deliveryOf('a', { ...failed('removed'), refused: { sinceMs: 1, times: 0 } }),
-				deliveryOf('b', { ...failed('too-large'), status: 'dead' }),
-				deliveryOf('c', failed('server-failed')),
+				deliveryOf('a', { ...failed('refused'), refused: { sinceMs: 1, times: 0 } }),
+				deliveryOf('b', { ...failed('refused'), status: 'dead' }),
+				deliveryOf('c', failed('failed')),
 				deliveryOf('d'),
 				deliveryOf('e', { ...failed('login-refused'), nextAttemptAtMs: 9, digestAtMs: 9 }),
 			])
@@ -175,10 +175,10 @@ export function deliveryContract(at: OpenPlace): void {
 		])
 		await at.store.resolve([
 			{
-				...{ id: 'b', result: 'retry', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+				...{ id: 'b', result: 'retry', code: 'refused', error: 'gone', nextAttemptAtMs: 0 },
 				refused: { sinceMs: 7, times: 0 },
 			},
-			{ id: 'f', result: 'dead', code: 'removed', error: 'gone', nextAttemptAtMs: 0 },
+			{ id: 'f', result: 'dead', code: 'refused', error: 'gone', nextAttemptAtMs: 0 },
 		])
 		const store = await at.reopened()
 		expect(Object.fromEntries(await store.waiting('ethereum'))).toEqual({ hook: 2, mail: 1 })
@@ -207,14 +207,14 @@ export function deliveryContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.claim({ nowMs: at.nowMs, perQueue: 1 })
 			await at.store.resolve([
-				{ id: 'a', result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 },
+				{ id: 'a', result: 'retry', code: 'failed', error: 'HTTP 503', nextAttemptAtMs: at.nowMs + 1000 },
 			])
 			expect(await (await at.reopened()).deliveries()).toEqual([
 				deliveryOf('a', {
 					attempts: 1,
 					nextAttemptAtMs: at.nowMs + 1000,
 					lastError: 'HTTP 503',
-					lastErrorCode: 'server-failed',
+					lastErrorCode: 'failed',
 				}),
 				deliveryOf('b'),
 			])
@@ -223,16 +223,16 @@ export function deliveryContract(at: OpenPlace): void {
 		test('behavior: dead ones, and those that wait for their receiver, stay listed with their reason', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', code: 'too-large', error: 'HTTP 413', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead', code: 'refused', error: 'HTTP 413', nextAttemptAtMs: 0 },
 				{
-					...{ id: 'b', result: 'retry', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 9 },
+					...{ id: 'b', result: 'retry', code: 'refused', error: 'HTTP 410', nextAttemptAtMs: 9 },
 					...{ untried: true, refused: { sinceMs: 7, times: 0 } },
 				},
 			])
 			expect(await (await at.reopened()).deliveries()).toMatchObject([
-				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'refused' }),
 				deliveryOf('b', {
-					...{ status: 'pending', attempts: 0, lastError: 'HTTP 410', lastErrorCode: 'removed' },
+					...{ status: 'pending', attempts: 0, lastError: 'HTTP 410', lastErrorCode: 'refused' },
 					...{ nextAttemptAtMs: 9, refused: { sinceMs: 7, times: 0 } },
 				}),
 			])
@@ -246,11 +246,11 @@ export function deliveryContract(at: OpenPlace): void {
 		test('default: a delivery posted with a result is there with it, after all others, and never twice', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
 			const results = [
-				{ id: 'a', result: 'dead' as const, code: 'too-large' as const, error: 'HTTP 413', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead' as const, code: 'refused' as const, error: 'HTTP 413', nextAttemptAtMs: 0 },
 			]
 			await at.store.resolve(results, [deliveryOf('x', { receiver: 'mail' }), deliveryOf('b', { attempts: 7 })])
 			expect(await (await at.reopened()).deliveries()).toEqual([
-				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'too-large' }),
+				deliveryOf('a', { status: 'dead', attempts: 1, lastError: 'HTTP 413', lastErrorCode: 'refused' }),
 				deliveryOf('b'),
 				deliveryOf('x', { receiver: 'mail' }),
 			])
@@ -280,12 +280,12 @@ export function deliveryContract(at: OpenPlace): void {
 		test('default: a delivery of any status that is retried is due now, in its old place', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c'), deliveryOf('d')])
 			await at.store.resolve([
-				{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 },
+				{ id: 'a', result: 'dead', code: 'refused', error: 'x', nextAttemptAtMs: 0 },
 				{
 					...{ id: 'b', result: 'retry', code: 'message-failed', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
 					refused: { sinceMs: 7, times: 1 },
 				},
-				{ id: 'c', result: 'retry', code: 'message-refused', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
+				{ id: 'c', result: 'retry', code: 'refused', error: 'x', nextAttemptAtMs: at.nowMs + 9999 },
 			])
 			expect(await at.store.retry(['a', 'b', 'c', 'unknown'], at.nowMs)).toBe(3)
 			expect((await at.store.claim({ nowMs: at.nowMs, perQueue: 9 })).map(ids)).toEqual([['a', 'c', 'd', 'b']])
@@ -293,7 +293,7 @@ export function deliveryContract(at: OpenPlace): void {
 
 		test('default: dropped ones are gone, whatever their status', async () => {
 			await at.store.post([deliveryOf('a'), deliveryOf('b')])
-			await at.store.resolve([{ id: 'a', result: 'dead', code: 'message-refused', error: 'x', nextAttemptAtMs: 0 }])
+			await at.store.resolve([{ id: 'a', result: 'dead', code: 'refused', error: 'x', nextAttemptAtMs: 0 }])
 			expect(await at.store.drop(['a', 'b', 'b', 'unknown'])).toBe(2)
 			expect(await (await at.reopened()).deliveries()).toEqual([])
 		})

@@ -40,7 +40,7 @@ export function heldContract(at: OpenPlace): void {
 		test('behavior: a held delivery is held back by an earlier one that waits for another attempt', async () => {
 			await at.store.post(['a', 'b'].map((id) => deliveryOf(id)))
 			const nextAttemptAtMs = at.nowMs + 900
-			await at.store.resolve([{ id: 'a', result: 'retry', code: 'later', error: 'no', nextAttemptAtMs }])
+			await at.store.resolve([{ id: 'a', result: 'retry', code: 'failed', error: 'no', nextAttemptAtMs }])
 			await defer('b')
 			expect(await at.store.claim({ nowMs: at.nowMs + 500, perQueue: 9 })).toEqual([])
 			expect(await at.store.nextDueMs()).toBe(nextAttemptAtMs)
@@ -50,7 +50,7 @@ export function heldContract(at: OpenPlace): void {
 			await at.store.post([deliveryOf('a')])
 			await defer('a')
 			const nextAttemptAtMs = at.nowMs + 900
-			await at.store.resolve([{ id: 'a', result: 'retry', code: 'later', error: 'no', nextAttemptAtMs }])
+			await at.store.resolve([{ id: 'a', result: 'retry', code: 'failed', error: 'no', nextAttemptAtMs }])
 			const [one] = await (await at.reopened()).deliveries()
 			expect(one).toMatchObject({ digestAtMs: at.nowMs + 500, nextAttemptAtMs, attempts: 1 })
 			expect(one && statusOf(one)).toBe('pending')

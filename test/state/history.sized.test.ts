@@ -100,7 +100,7 @@ describe.each(places)('history in %s', (_, make) => {
 		const store = await open()
 		const mail = { receiver: 'mail', recipient: 'ops@example.org' }
 		await store.post([deliveryOf('a'), deliveryOf('b', mail)])
-		await store.resolve([{ id: 'b', result: 'retry', code: 'later', error: 'HTTP 503', nextAttemptAtMs: 0 }])
+		await store.resolve([{ id: 'b', result: 'retry', code: 'failed', error: 'HTTP 503', nextAttemptAtMs: 0 }])
 		await store.resolve([{ id: 'a', result: 'delivered', answer: 'hook answered 204' }])
 		await store.resolve([{ id: 'b', result: 'delivered' }])
 		await store.close()
@@ -121,7 +121,7 @@ describe.each(places)('history in %s', (_, make) => {
 		const store = await open()
 		await store.post(['dead', 'parked', 'gone', 'held', 's2'].map((id) => deliveryOf(id)))
 		await store.resolve([
-			{ id: 'dead', result: 'dead', code: 'message-refused', error: 'no', nextAttemptAtMs: 0 },
+			{ id: 'dead', result: 'dead', code: 'refused', error: 'no', nextAttemptAtMs: 0 },
 			{ id: 'parked', result: 'retry', code: 'login-refused', error: 'no', nextAttemptAtMs: 0 },
 			{ id: 'held', result: 'wait', as: 'digest', untilMs: 99 },
 		])

@@ -73,7 +73,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 	fc.record({
 		id,
 		result: fc.constantFrom('retry' as const, 'dead' as const),
-		code: fc.constantFrom('server-failed' as const, 'removed' as const),
+		code: fc.constantFrom('failed' as const, 'refused' as const),
 		error: fc.string({ unit: 'binary', maxLength: 9 }),
 		nextAttemptAtMs: time,
 	}),

@@ -72,10 +72,10 @@ async function fill(store: Store): Promise<void> {
 	await store.post([deliveryOf('m1', mail), deliveryOf('m2', { ...mail, answers: 'm1' })])
 	await store.resolve([
 		{ id: 'd1', result: 'delivered' },
-		{ id: 'd2', result: 'dead', code: 'message-refused', error: 'HTTP 400 \u0000 “ä” \ud800', nextAttemptAtMs: 0 },
-		{ id: 'd3', result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: START_MS + 1000 },
+		{ id: 'd2', result: 'dead', code: 'refused', error: 'HTTP 400 \u0000 “ä” \ud800', nextAttemptAtMs: 0 },
+		{ id: 'd3', result: 'retry', code: 'failed', error: 'HTTP 503', nextAttemptAtMs: START_MS + 1000 },
 		{
-			...{ id: 'm1', result: 'retry', code: 'removed', error: 'HTTP 410', nextAttemptAtMs: 0 },
+			...{ id: 'm1', result: 'retry', code: 'refused', error: 'HTTP 410', nextAttemptAtMs: 0 },
 			refused: { sinceMs: START_MS, times: 0 },
 		},
 	])

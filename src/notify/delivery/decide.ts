@@ -156,7 +156,7 @@ function refused(before: Queue, parcel: Parcel, refusal: Refusal, facts: Facts):
 	const { nowMs } = facts
 	const isFirst = sent.refused === undefined || (isParked(sent) && sent.attempts === 0)
 	const queue = isFirst ? { ...before, refused: new Set([...before.refused, sent.id]) } : before
-	const isAll = queue.refused.size >= mostInRow(queue, nowMs) || isOfAll(sent, refusal.code)
+	const isAll = queue.refused.size >= mostInRow(queue, nowMs) || isOfAll(refusal.code)
 	if (queue.pause !== null || isAll) return refusesAll(queue, parcel, refusal, facts)
 	const resolution = afterRefusal(sent, refusal, queue.acceptedAtMs, nowMs)
 	if (resolution.result === 'retry' && isDigest(parcel)) return takenApart(queue, parcel, refusal, nowMs)
@@ -168,7 +168,7 @@ function refused(before: Queue, parcel: Parcel, refusal: Refusal, facts: Facts):
 function refusesAll(before: Queue, parcel: Parcel, words: Refusal, facts: Facts): Decision {
 	const { sent } = parcel
 	const { nowMs } = facts
-	const ofAll = before.pause?.isOfAll === true || isOfAll(sent, words.code)
+	const ofAll = before.pause?.isOfAll === true || isOfAll(words.code)
 	const pause = prolonged({ sinceMs: before.pause?.sinceMs ?? nowMs, untilMs: 0, words, isOfAll: ofAll }, nowMs)
 	const { attempts, results } = othersUnder(pause, parcel, before, facts)
 	const first = resultOf(parcel, words, afterRefusalOfAll(sent, pause, attempts, nowMs))

@@ -49,15 +49,9 @@ export const FRESH_QUEUE: Queue = {
 	...{ sentAtMs: [], askedUntilMs: 0, refused: new Set<string>(), pause: null, logged: 'ok' },
 }
 
-/**
- * Refusals of a mail server before it sees a message. They count for all messages, because many failed logins lock an
- * account.
- */
-const BEFORE_MESSAGE: readonly ReasonCode[] = ['login-refused', 'login-wanted', 'no-login', 'no-tls', 'not-served']
-
-/** Whether a refusal is of all recipients of a mail server. */
-export function isOfAll({ recipient }: Pick<Delivery, 'recipient'>, code: ReasonCode): boolean {
-	return recipient !== null && BEFORE_MESSAGE.includes(code)
+/** Whether a refusal is of all recipients of a mail server: many failed logins lock an account. */
+export function isOfAll(code: ReasonCode): boolean {
+	return code === 'login-refused'
 }
 
 export function createQueueMemory() {
@@ -94,14 +88,14 @@ export function createQueueMemory() {
 		/** Finds the pauses that an earlier process began. `pending`: all that waits. */
 		learn(pending: readonly Delivery[]): void {
 			for (const delivery of pending.filter(isParked)) {
-				const { refused, lastError, lastErrorCode: code = 'message-refused', nextAttemptAtMs } = delivery
+				const { refused, lastError, lastErrorCode: code = 'refused', nextAttemptAtMs } = delivery
 				const { pause: before } = of(delivery)
 				const pause: Pause = {
 					// What waits from an earlier pause was not tried since: the receiver has accepted others meanwhile.
 					sinceMs: Math.max(before?.sinceMs ?? 0, refused?.sinceMs ?? nextAttemptAtMs),
 					untilMs: Math.max(before?.untilMs ?? 0, nextAttemptAtMs),
 					words: { result: 'parked', code, reason: lastError ?? '' },
-					isOfAll: before?.isOfAll === true || isOfAll(delivery, code),
+					isOfAll: before?.isOfAll === true || isOfAll(code),
 				}
 				change(delivery, { pause })
 			}

@@ -180,7 +180,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 			return await receiver.deliver(delivery, cut)
 		} catch (error) {
 			log.error({ err: error, receiver: receiver.name, delivery: delivery.id }, 'a receiver failed inside tracewatch')
-			return { result: 'retry', code: 'internal', reason: 'tracewatch itself failed; see the log' }
+			return { result: 'retry', code: 'failed', reason: 'tracewatch itself failed; see the log' }
 		}
 	}
 

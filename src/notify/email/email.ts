@@ -45,12 +45,12 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 
 	const attempt = async (act: (limited: AbortSignal) => Promise<Outcome>, signal: AbortSignal): Promise<Outcome> => {
 		const late = (): Outcome => {
-			return { result: 'retry', code: 'no-answer', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
+			return { result: 'retry', code: 'failed', reason: `${host} did not finish within ${timeLimitMs / 1_000} s` }
 		}
 		try {
 			return await withDeadline(timeLimitMs, act, late, signal)
 		} catch (error) {
-			if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+			if (signal.aborted) return { result: 'retry', code: 'failed', reason: 'stopped before the answer came' }
 			return judge(error as SmtpError)
 		}
 	}
@@ -87,11 +87,11 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		const phase = phaseOf(error)
 		if (error.code === 'ETLS' || isTlsFault(innermostCode(error))) {
 			// Never dropped: certificates and STARTTLS are settings that an operator can repair.
-			return { result: 'parked', code: 'no-tls', reason: `${host}: no secure connection (${tlsFault(error)})` }
+			return { result: 'parked', code: 'login-refused', reason: `${host}: no secure connection (${tlsFault(error)})` }
 		}
 		const reply = error.response ?? null
 		if (reply === null && phase === 'login') {
-			return { result: 'parked', code: 'no-login', reason: `${host} offers no login that we can use` }
+			return { result: 'parked', code: 'login-refused', reason: `${host} offers no login that we can use` }
 		}
 		if (reply === null) return notReached(host, error)
 		const judged = judgeSmtp(phase, reply)
@@ -108,9 +108,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 /** Only the replies to MAIL FROM, RCPT TO and DATA can concern the mail itself. */
 function phaseOf({ command = 'CONN' }: SmtpError): SmtpPhase {
 	if (command.startsWith('AUTH')) return 'login'
-	if (command === 'MAIL FROM') return 'sender'
-	if (command === 'RCPT TO') return 'recipient'
-	return command === 'DATA' ? 'data' : 'connect'
+	return ['MAIL FROM', 'RCPT TO', 'DATA'].includes(command) ? 'mail' : 'connect'
 }
 
 interface Mailbox {

@@ -7,8 +7,7 @@ import type { Outcome } from '../../model/delivery.js'
 
 /** The outcome when the receiver gave no answer. */
 export function notReached(host: string, error: unknown): Outcome {
-	const code = isTlsFault(innermostCode(error)) ? 'no-tls' : 'no-answer'
-	return { result: 'retry', code, reason: failureInWords(host, error) }
+	return { result: 'retry', code: 'failed', reason: failureInWords(host, error) }
 }
 
 /** `host` is a name without path or user. Only the error's codes are used, because its message may contain a URL. */

@@ -79,12 +79,12 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 				return judge({ status: answer.statusCode ?? 0, body, whole, retryAfter })
 			}
 			const late = (): Outcome => {
-				return { result: 'retry', code: 'no-answer', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
+				return { result: 'retry', code: 'failed', reason: `${host} did not answer within ${timeLimitMs / 1_000} s` }
 			}
 			try {
 				return await withDeadline(timeLimitMs, attempt, late, signal)
 			} catch (error) {
-				if (signal.aborted) return { result: 'retry', code: 'stopped', reason: 'stopped before the answer came' }
+				if (signal.aborted) return { result: 'retry', code: 'failed', reason: 'stopped before the answer came' }
 				const { answered } = error as BrokenHead
 				// A readable status line is an answer, whatever follows it.
 				if (answered !== undefined) return judge({ ...answered, whole: false, retryAfter: null })
@@ -101,7 +101,7 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 		if (judged.verdict === 'delivered') {
 			const trusted = whole || format.needsBody !== true
 			if (trusted) return { result: 'delivered', answer: `${host} answered ${status}` }
-			return { result: 'retry', code: 'broken-off', reason: `${host} broke off its answer` }
+			return { result: 'retry', code: 'failed', reason: `${host} broke off its answer` }
 		}
 		const said = status < 400 ? '' : quote(body, hideSecrets)
 		const reason = `${host} answered ${status}: ${judged.meaning}${said === '' ? '' : ` (“${said}”)`}`

@@ -32,7 +32,7 @@ async function stored(count: number, refused: readonly number[] = []): Promise<v
 			(number): Resolution => ({
 				id: idOf(number),
 				result: 'dead',
-				code: 'message-refused',
+				code: 'refused',
 				error,
 				nextAttemptAtMs: 0,
 			}),
@@ -58,7 +58,7 @@ describe('deliveries list', () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const error = `answered\n${idOf(9)}  delivered\u001b]0;owned\u0007\u001b[2J\u202e\u200b\r\u0085x`
-		await store.resolve([{ id: idOf(1), result: 'dead', code: 'message-refused', error, nextAttemptAtMs: 0 }])
+		await store.resolve([{ id: idOf(1), result: 'dead', code: 'refused', error, nextAttemptAtMs: 0 }])
 		await store.close()
 		const { out } = await run()
 		expect(out).toHaveLength(3)

@@ -9,8 +9,8 @@ import { alertDeliveryOf, deliveryOf, idOf, startMs } from '../samples.js'
 const minuteMs = 60_000
 const hourMs = 60 * minuteMs
 const createdAtMs = Date.UTC(2026, 10, 20)
-const fails: Outcome = { result: 'retry', code: 'server-failed', reason: 'host answered 503' }
-const refuses: Outcome = { result: 'parked', code: 'message-refused', reason: '550 no' }
+const fails: Outcome = { result: 'retry', code: 'failed', reason: 'host answered 503' }
+const refuses: Outcome = { result: 'parked', code: 'refused', reason: '550 no' }
 const refusesLogin: Outcome = { result: 'parked', code: 'login-refused', reason: '535 no' }
 const accepts: Outcome = { result: 'delivered' }
 
@@ -110,7 +110,7 @@ const pause = { sinceMs: startMs - minuteMs, untilMs: startMs, words: refuses, i
 	Queue['pause']
 >
 const parked = {
-	lastErrorCode: 'message-refused',
+	lastErrorCode: 'refused',
 	lastError: 'no',
 	refused: { sinceMs: startMs - minuteMs, times: 0 },
 } as const
@@ -120,13 +120,13 @@ const cases: readonly Case[] = [
 	{
 		name: 'a first failure: the queue fails and stops',
 		...{ outcome: fails, next: 'stop' },
-		resolutions: [{ result: 'retry', code: 'server-failed', nextAttemptAtMs: startMs + 500 }],
+		resolutions: [{ result: 'retry', code: 'failed', nextAttemptAtMs: startMs + 500 }],
 		after: { isFailing: true, failures: 1, pausedUntilMs: 0 },
 	},
 	{
 		name: 'the fifth failure: the delivery waits beside its queue, which is paused',
 		...{ outcome: fails, next: 'stop', queue: { failures: 4 }, delivery: { attempts: 4 } },
-		resolutions: [{ result: 'retry', code: 'server-failed' }],
+		resolutions: [{ result: 'retry', code: 'failed' }],
 		after: { isFailing: true, failures: 5, pausedUntilMs: startMs + minuteMs },
 	},
 	{
@@ -158,7 +158,7 @@ const cases: readonly Case[] = [
 		...{ outcome: refuses, next: 'continue', queue: { ...longAgo, refused: new Set([idOf(2), idOf(3)]) } },
 		pending: [alertDeliveryOf(2), alertDeliveryOf(3), alertDeliveryOf(4)],
 		resolutions: [
-			{ result: 'retry', code: 'message-refused', refused: { sinceMs: startMs, times: 0 } },
+			{ result: 'retry', code: 'refused', refused: { sinceMs: startMs, times: 0 } },
 			{ id: idOf(2), result: 'retry', refused: { sinceMs: startMs, times: 0 }, untried: true },
 			{ id: idOf(3), result: 'retry', refused: { sinceMs: startMs, times: 0 }, untried: true },
 		],
@@ -183,7 +183,7 @@ const cases: readonly Case[] = [
 	{
 		name: 'a failure under a pause: it is prolonged, twice as long',
 		...{ outcome: fails, next: 'continue', queue: { pause }, delivery: parked },
-		resolutions: [{ result: 'retry', code: 'server-failed' }],
+		resolutions: [{ result: 'retry', code: 'failed' }],
 		after: { pause: { ...pause, untilMs: startMs + 2 * minuteMs } },
 	},
 	{
@@ -207,7 +207,7 @@ const cases: readonly Case[] = [
 		name: 'the third refusal within an hour in which others were accepted: dead',
 		...{ outcome: refuses, next: 'continue', queue: recently },
 		delivery: { ...isAloneNow, attempts: 2, refused: { sinceMs: startMs - hourMs, times: 2 } },
-		resolutions: [{ result: 'dead', code: 'message-refused' }],
+		resolutions: [{ result: 'dead', code: 'refused' }],
 		after: { failedBeside: 1 },
 	},
 	{

@@ -161,7 +161,7 @@ describe('run', () => {
 			'hook',
 			(_, __, signal) =>
 				new Promise((resolve) =>
-					signal.addEventListener('abort', () => resolve({ result: 'retry', code: 'stopped', reason: 'stopped' })),
+					signal.addEventListener('abort', () => resolve({ result: 'retry', code: 'failed', reason: 'stopped' })),
 				),
 		)
 		const { stop } = start([hook], { graceMs: 300 })

@@ -210,7 +210,7 @@ describeOnce('a receiver that asks for time', () => {
 			message.type === 'system.recovered' && lab.nowMs < startMs + 10 * minuteMs
 				? {
 						result: 'retry',
-						code: 'too-many',
+						code: 'failed',
 						reason: 'too many requests',
 						afterMs: startMs + 10 * minuteMs - lab.nowMs,
 					}
@@ -233,9 +233,7 @@ describeOnce('a digest that is refused', () => {
 	test('behavior: is taken apart, so that one alert takes no other with it, and the order stays', async () => {
 		const poison = idOf(8)
 		const hook = keeping(lab, ({ message }) =>
-			insideOf(message).includes(poison)
-				? { result: 'dead', code: 'message-refused', reason: 'hook answered 422' }
-				: fine,
+			insideOf(message).includes(poison) ? { result: 'dead', code: 'refused', reason: 'hook answered 422' } : fine,
 		)
 		await lab.store.post(numbers(1, 120).map((number) => alertDeliveryOf(number)))
 		await runOut(lab, [hook])
@@ -265,7 +263,7 @@ describeOnce('a digest that is refused', () => {
 		let isRefused = true
 		const hook = keeping(lab, ({ message }) =>
 			isRefused && insideOf(message).includes(idOf(6))
-				? { result: 'parked', code: 'message-refused', reason: 'hook answered 422' }
+				? { result: 'parked', code: 'refused', reason: 'hook answered 422' }
 				: fine,
 		)
 		const carrying = delivererOf(lab, [hook])

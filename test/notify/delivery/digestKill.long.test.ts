@@ -106,8 +106,8 @@ describe('a kill in a storm', () => {
 				const hook = keeping(lab, ({ message }) => {
 					// Only digests are refused: an alert refused for good is not lost by us.
 					if (mood === 'dead')
-						return message.type === 'alert.digest' ? { result: 'dead', code: 'message-refused', reason: 'no' } : fine
-					return mood === 'delivered' ? fine : { result: mood, code: 'message-refused', reason: 'no' }
+						return message.type === 'alert.digest' ? { result: 'dead', code: 'refused', reason: 'no' } : fine
+					return mood === 'delivered' ? fine : { result: mood, code: 'refused', reason: 'no' }
 				})
 				let carrying = delivererOf(lab, [hook])
 				let count = 0

@@ -93,7 +93,7 @@ describe('a single drain of the queue', () => {
 
 	test('behavior: a delivery that is refused for good does not hold back the next', async () => {
 		const hook = scripted('hook', (_, index) =>
-			index === 0 ? { result: 'dead', code: 'too-large', reason: 'too large' } : { result: 'delivered' },
+			index === 0 ? { result: 'dead', code: 'refused', reason: 'too large' } : { result: 'delivered' },
 		)
 		await lab.store.post([deliveryOf(1), deliveryOf(2)])
 		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })

@@ -16,7 +16,7 @@ import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
 const lab = useLab()
 const goneReason = 'hook.example answered 410: removed (“number 7”)'
-const gone: Outcome = { result: 'parked', code: 'removed', reason: goneReason }
+const gone: Outcome = { result: 'parked', code: 'refused', reason: goneReason }
 const refused: Outcome = { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 const fine: Outcome = { result: 'delivered' }
 
@@ -92,7 +92,7 @@ describe('the fallback of a receiver', () => {
 		for (let hour = 0; hour < 5; hour += 1) {
 			lab.nowMs += 3_600_000
 			// Neither other words nor another cause are news while it lasts.
-			broken.now = { result: 'parked', code: hour < 3 ? 'removed' : 'login-refused', reason: `${hour} ${goneReason}` }
+			broken.now = { result: 'parked', code: hour < 3 ? 'refused' : 'login-refused', reason: `${hour} ${goneReason}` }
 			await lab.store.post([alertDeliveryOf(10 + hour)])
 			await drain()
 		}
@@ -155,7 +155,7 @@ describe('the fallback of a receiver', () => {
 	])(
 		'behavior: the retraction of an alert that is refused alone and %s: its fallback gets both, once each',
 		async (_, minutes) => {
-			const refusal: Outcome = { result: 'parked', code: 'message-refused', reason: '400' }
+			const refusal: Outcome = { result: 'parked', code: 'refused', reason: '400' }
 			const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 			const desk = keeping('desk')
 			const all = deliverer([hook, desk], { hook: 'desk' })

@@ -112,6 +112,6 @@ export function scripted(
 	return receiver
 }
 
-export const retry: Outcome = { result: 'retry', code: 'server-failed', reason: 'host answered 503' }
+export const retry: Outcome = { result: 'retry', code: 'failed', reason: 'host answered 503' }
 
 export const ids = (...numbers: readonly number[]): readonly string[] => numbers.map(idOf)

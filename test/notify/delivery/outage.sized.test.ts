@@ -20,7 +20,7 @@ const server = await startServer()
 afterAll(() => server?.stop())
 
 const minute = 60_000
-const refused: Outcome = { result: 'retry', code: 'no-answer', reason: 'hook.example: the connection was refused' }
+const refused: Outcome = { result: 'retry', code: 'failed', reason: 'hook.example: the connection was refused' }
 const fine: Outcome = { result: 'delivered' }
 
 /** A receiver `hook` with the fallback `desk`; each round is a process of its own that does what is due. */

@@ -13,7 +13,7 @@ const minute = 60_000
 const fine: Outcome = { result: 'delivered' }
 const refusal: Outcome = {
 	result: 'parked',
-	code: 'message-refused',
+	code: 'refused',
 	reason: '550 5.4.5 Daily user sending limit exceeded',
 }
 const login: Outcome = { result: 'parked', code: 'login-refused', reason: '535 5.7.8 no' }
@@ -151,7 +151,7 @@ describe('a receiver that refuses everything', () => {
 		// Each answer takes a moment, so that what is parked with one pause is not parked at one time.
 		const parked = [7, 0, 9, 3].map((laterMs, at) =>
 			alertDeliveryOf(at + 1, {
-				...{ attempts: 2, lastErrorCode: 'message-refused', lastError: 'no', createdAtMs: startMs - 1 },
+				...{ attempts: 2, lastErrorCode: 'refused', lastError: 'no', createdAtMs: startMs - 1 },
 				refused: { sinceMs: startMs + laterMs, times: 0 },
 			}),
 		)
@@ -202,7 +202,7 @@ describe('messages that are refused alone', () => {
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 		await lab.store.post([
 			alertDeliveryOf(1, {
-				...{ status: 'dead', attempts: 5, lastErrorCode: 'message-refused', lastError: 'no' },
+				...{ status: 'dead', attempts: 5, lastErrorCode: 'refused', lastError: 'no' },
 				refused: { sinceMs: startMs - 100 * minute, times: 4 },
 			}),
 		])

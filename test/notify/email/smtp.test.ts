@@ -144,7 +144,7 @@ describe('connections', () => {
 		const smtp = `smtp://127.0.0.1:${(await listen(slow)).port}`
 		const settings = { type: 'email', name: 'mail', smtp, from: 'a@example.org', to: ['b@example.org'] } as const
 		const receiver = createEmailReceiver(settings)
-		expect(await receiver.login(stop.signal)).toMatchObject({ result: 'retry', code: 'stopped' })
+		expect(await receiver.login(stop.signal)).toMatchObject({ result: 'retry', code: 'failed' })
 		await hungUp
 		await receiver.close()
 	})

@@ -148,7 +148,7 @@ describe('a webhook', () => {
 		const sent = send({}, {}, deliveryOf(1), controller.signal)
 		await hook.until(1)
 		controller.abort()
-		expect(await sent).toEqual({ result: 'retry', code: 'stopped', reason: 'stopped before the answer came' })
+		expect(await sent).toEqual({ result: 'retry', code: 'failed', reason: 'stopped before the answer came' })
 	})
 })
 
@@ -196,7 +196,7 @@ describe('errors', () => {
 			await new Promise((resolve) => server.close(resolve))
 			expect(outcome).toEqual({
 				result: 'retry',
-				code: 'no-tls',
+				code: 'failed',
 				reason: `localhost:${port}: its certificate is self-signed`,
 			})
 			expect(requests).toEqual([])

@@ -63,7 +63,7 @@ async function work(store: Store, queue: readonly Delivery[]): Promise<void> {
 		await recorded(
 			store,
 			fails
-				? { id, result: 'retry', code: 'server-failed', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 }
+				? { id, result: 'retry', code: 'failed', error: 'HTTP 503', nextAttemptAtMs: clock() + 40 }
 				: { id, result: 'delivered' },
 		)
 		if (!fails) continue

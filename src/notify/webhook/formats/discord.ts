@@ -29,7 +29,7 @@ export const discord: Format = {
 	needsBody: true,
 	judge({ status, body }) {
 		if (status !== 200 || typeof jsonObject(body)?.id === 'string') return null
-		return { verdict: 'retry', code: 'unconfirmed', meaning: 'it did not say that it kept the message' }
+		return { verdict: 'retry', meaning: 'it did not say that it kept the message' }
 	},
 }
 

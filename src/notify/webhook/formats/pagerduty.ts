@@ -45,7 +45,7 @@ export const pagerduty: Format = {
 	},
 	judge({ status, body }) {
 		if (status !== 400 || !body.includes('routing_key')) return null
-		return { verdict: 'parked', code: 'login-refused', meaning: 'the routing key was refused' }
+		return { verdict: 'parked', meaning: 'the routing key was refused' }
 	},
 }
 

@@ -37,11 +37,10 @@ export const telegram: Format = {
 	needsBody: true,
 	judge({ status, body }) {
 		const answer = jsonObject(body)
-		if (status === 200 && answer?.ok !== true)
-			return { verdict: 'retry', code: 'unconfirmed', meaning: 'it did not confirm the message' }
+		if (status === 200 && answer?.ok !== true) return { verdict: 'retry', meaning: 'it did not confirm the message' }
 		const description = String(answer?.description ?? '')
 		if (status === 400 && chatFault.test(description))
-			return { verdict: 'parked', code: 'chat-unreachable', meaning: 'the chat cannot be reached' }
+			return { verdict: 'parked', meaning: 'the chat cannot be reached' }
 		return null
 	},
 }
