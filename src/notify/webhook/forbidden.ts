@@ -29,31 +29,23 @@ export function isForbidden(address: string): boolean {
 	return never.check(plain, 'ipv6') || carried(plain).some((inner) => never.check(inner, 'ipv4'))
 }
 
-/** The IPv4 addresses that a translator, tunnel or mapped socket would derive from an IPv6 address. */
+/** Prefixes of translators and tunnels, which read an IPv4 address from what follows: mapped, NAT64, 6to4, Teredo. */
+const carriers = new BlockList()
+carriers.addSubnet('::', 64, 'ipv6')
+carriers.addSubnet('64:ff9b::', 32, 'ipv6')
+carriers.addSubnet('2002::', 16, 'ipv6')
+carriers.addSubnet('2001::', 32, 'ipv6')
+
+/** Every IPv4 address that an IPv6 address may carry, wherever it stands there. */
 function carried(address: string): readonly string[] {
 	const groups = groupsOf(address)
-	const [g0 = 0, g1 = 0, g2 = 0, g3 = 0, g4 = 0, g5 = 0, g6 = 0, g7 = 0] = groups
-	const last = ipv4(g6, g7)
-	const startsEmpty = g0 === 0 && g1 === 0 && g2 === 0 && g3 === 0
-	const found: string[] = []
-	// Compatible (::a.b.c.d), mapped (::ffff:a.b.c.d) and translated (::ffff:0:a.b.c.d).
-	if (startsEmpty && ((g4 === 0 && (g5 === 0 || g5 === 0xffff)) || (g4 === 0xffff && g5 === 0))) found.push(last)
-	// NAT64: the well-known prefix, and the prefix for local use with each of its lengths (RFC 6052, RFC 8215).
-	if (g0 === 0x64 && g1 === 0xff9b) {
-		found.push(last)
-		// Bits 64 to 71 are always 0 and not part of the IPv4 address.
-		const middle = ((g4 & 0xff) << 8) | (g5 >> 8)
-		if (g2 === 1) {
-			found.push(ipv4(g3, middle), ipv4(((g3 & 0xff) << 8) | (g4 & 0xff), g5))
-			found.push(ipv4(middle, ((g5 & 0xff) << 8) | (g6 >> 8)))
-		}
-	}
-	// 6to4; Teredo server, and Teredo client with all bits inverted.
-	if (g0 === 0x2002) found.push(ipv4(g1, g2))
-	if (g0 === 0x2001 && g1 === 0) found.push(ipv4(g2, g3), ipv4(g6 ^ 0xffff, g7 ^ 0xffff))
-	// ISATAP.
-	if ((g4 & 0xfdff) === 0 && g5 === 0x5efe) found.push(last)
-	return found
+	const isIsatap = groups[5] === 0x5efe
+	if (!isIsatap && !carriers.check(address, 'ipv6')) return []
+	const isTeredo = groups[0] === 0x2001
+	const bytes = Buffer.from(groups.flatMap((group) => [group >> 8, group & 0xff]))
+	// NAT64 leaves byte 8 empty (RFC 6052); Teredo inverts the bits of its client.
+	const forms = [bytes, bytes.filter((_, at) => at !== 8), ...(isTeredo ? [bytes.map((byte) => byte ^ 0xff)] : [])]
+	return forms.flatMap((form) => [...form.keys()].slice(3).map((end) => form.subarray(end - 3, end + 1).join('.')))
 }
 
 /** The eight groups of a valid IPv6 literal. */
@@ -63,10 +55,6 @@ function groupsOf(address: string): readonly number[] {
 	const [front = [], back = []] = hex.split('::').map((half) => (half === '' ? [] : half.split(':')))
 	const gap = hex.includes('::') ? Array.from({ length: 8 - front.length - back.length }, () => '0') : []
 	return [...front, ...gap, ...back].map((group) => Number.parseInt(group, 16))
-}
-
-function ipv4(high: number, low: number): string {
-	return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
 export function forbiddenError(): NodeJS.ErrnoException {
