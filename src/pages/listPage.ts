@@ -16,6 +16,7 @@ export interface Field {
 export interface List {
 	readonly path: string
 	readonly params: URLSearchParams
+	/** Filters; none: there is no form. */
 	readonly fields: readonly Field[]
 	readonly label: string
 	readonly found: Pick<Gathered, 'next'> & Partial<Pick<Gathered, 'holes' | 'cut'>>
@@ -23,13 +24,13 @@ export interface List {
 }
 
 export function listPage({ path, params, fields, label, found: { holes = [], cut, next }, body }: List): Html {
-	return html`${filters(path, params, fields)}<section id="list" aria-label="${label}">
+	return html`${fields.length > 0 && filters(path, params, fields)}<section id="list" aria-label="${label}">
 ${holes.map(hole)}
 ${body}
 ${pager(path, params, next, cut === true ? 'Look further back' : 'More')}</section>`
 }
 
-export function hole({ rows, from, to }: Gathered['holes'][number]): Html {
+function hole({ rows, from, to }: Gathered['holes'][number]): Html {
 	return html`<p>${mark('hole', 'ill')} ${amount(counted(rows, 'row'))} of the history could not be written,
 from ${time(from)} to ${time(to)}. The messages themselves were sent.</p>`
 }

@@ -4,7 +4,7 @@ import { formatAmount } from '../base/amount.js'
 import type { Watch } from '../model/watch.js'
 import { explorerLink, watchesOf, wholeAddress } from './addresses.js'
 import { alertTable } from './alertTable.js'
-import { hole } from './listPage.js'
+import { listPage } from './listPage.js'
 import { ago, amount, grouped } from './look/figures.js'
 import { type Html, html } from './look/html.js'
 import { factList } from './look/layout.js'
@@ -25,17 +25,20 @@ export async function watchPage(facts: PageFacts, params: URLSearchParams) {
 	const settings = facts.networks.find(({ name }) => name === network)
 	if (found.length === 0 || settings === undefined) return null
 	const query = new URLSearchParams({ network, address })
+	const before = params.get('before')
+	if (before !== null) query.set('before', before)
 	const own = found[0]?.address ?? '0x'
 	const list = await alerts(facts, query, { messages: mostRead, rows: 2 * mostRead })
+	const movements = before === null ? movementsOf(list.alerts, settings, facts.clock()) : null
 	return {
 		network,
 		address: facts.checksum(own),
 		explorer: settings.explorer === null ? null : `${settings.explorer}/address/${facts.checksum(own)}`,
 		watches: watchRows(facts, found).map((row, at) => ({ ...row, ...rulesOf(found[at], settings) })),
-		/** Null where nothing is known to rule it. */
-		rulers: rulersOf(own, facts.state(network)?.contracts.get(own) ?? null, facts),
-		/** Of the last 30 days, in the network's coin. */
-		movements: movementsOf(list.alerts, settings, facts.clock()),
+		/** Null on further pages, and where nothing is known to rule it. */
+		rulers: before === null ? rulersOf(own, facts.state(network)?.contracts.get(own) ?? null, facts) : null,
+		/** Of the last 30 days, in the network's coin; null on further pages. */
+		movements,
 		...list,
 	}
 }
@@ -56,7 +59,7 @@ function rulesOf(watch: Watch | undefined, { decimals, symbol }: NetworkFacts) {
 
 type Found = NonNullable<Awaited<ReturnType<typeof watchPage>>>
 
-export function watchBody(found: Found, facts: PageFacts): Html {
+export function watchBody(found: Found, facts: PageFacts, params: URLSearchParams): Html {
 	const { watches: own, network, address, explorer, rulers, movements, alerts: rows, next } = found
 	const nowMs = facts.clock()
 	const [first] = own
@@ -72,17 +75,26 @@ export function watchBody(found: Found, facts: PageFacts): Html {
 		],
 		['Last event', first?.lastEvent ? ago(first.lastEvent.at, nowMs) : 'none lately'],
 	]
+	const isShown = rows.length <= mostListed
 	const all = new URLSearchParams({ network, address })
 	return html`<section id="about" class="about" aria-label="About this watch">
 <div><h2>What it is</h2>${factList(shown, 'Address')}</div>
 ${own.map((one) => html`<div><h2>Rules in ${one.watchlist}</h2>${rules(one)}</div>`)}</section>
 ${rulers === null ? null : rulersSection(rulers, address, network, facts)}
-<section id="movements" aria-labelledby="h-movements">
+${
+	movements === null
+		? null
+		: html`<section id="movements" aria-labelledby="h-movements">
 <h2 id="h-movements">Known movements, 30 days</h2>
-${chart(movements, nowMs, next === null ? undefined : mostRead)}</section>
-<section id="list" aria-labelledby="h-list"><h2 id="h-list">Alerts</h2>
-${found.holes.map(hole)}${alertTable(rows.slice(0, mostListed), facts)}
-<p><a href="/alerts?${all.toString()}">All alerts of this watch</a></p></section>`
+${chart(movements, nowMs, next === null ? undefined : mostRead)}</section>`
+}
+<h2>Alerts</h2>
+${listPage({
+	...{ path: '/watch', params, fields: [], label: 'Alerts', found: isShown ? found : { ...found, next: null } },
+	body: html`${alertTable(rows.slice(0, mostListed), facts)}${
+		isShown ? null : html`<p><a href="/alerts?${all.toString()}">All alerts of this watch</a></p>`
+	}`,
+})}`
 }
 
 function rules(one: Found['watches'][number]): Html {
