@@ -236,8 +236,10 @@ export function openHistoryWriter(
 
 	async function run(): Promise<void> {
 		try {
-			// Before the rows: on a full disk, the days that are over make room.
-			await forgetDays(stateFolder, keepMs, clock())
+			// Before the rows: on a full disk, the days that are over make room. A day that stays holds up no row.
+			await forgetDays(stateFolder, keepMs, clock()).catch((error: unknown) => {
+				log?.debug({ err: error }, 'old history could not be forgotten; trying again in a minute')
+			})
 			if (waiting.length > 0) await renameFutureDays(stateFolder, keepMs, clock())
 			while (waiting.length > 0) {
 				if (!closed) await pause(GATHER_MS)

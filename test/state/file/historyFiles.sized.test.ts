@@ -77,6 +77,12 @@ describe('files of history', () => {
 		await expect(ids()).rejects.toThrow(fileOf(nowMs))
 	})
 
+	test('error: a day that cannot be deleted holds up no row', async () => {
+		await mkdir(fileOf(nowMs - historyMs - 2 * dayMs), { recursive: true })
+		await told('a')
+		expect(await readFile(fileOf(nowMs), 'utf8')).toContain('"id":"a"')
+	})
+
 	test('behavior: rows come from the state once more after a kill, and never twice', async () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)
