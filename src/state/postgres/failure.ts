@@ -19,6 +19,8 @@ const WORDS: Readonly<Record<string, string>> = {
 		'this user may not do that: it needs to own the schema tracewatch, ' +
 		'or be allowed to create it (CREATE on the database)',
 	'25006': 'it accepts no writes (a standby?)',
+	// The database's own words name the user.
+	'53300': 'it has too many connections',
 	'53100': 'its disk is full: make room there; a running daemon then continues',
 }
 

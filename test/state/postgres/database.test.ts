@@ -66,6 +66,13 @@ describe.skipIf(server === null)('a database', () => {
 		expect(inspect(error, { depth: 9 })).not.toContain('CANARY')
 	})
 
+	test('error: a user that has too many connections is not named', async () => {
+		const busy = server.named('busy')
+		await server.sql(`create role ${busy} login password 'CANARY-pw' connection limit 0`)
+		const error = await refusal(server.url().replace(/tester:[^@]*@/, `${busy}:CANARY-pw@`))
+		expect(error.message).toBe(`cannot reach the state in the database at ${host}: it has too many connections (53300)`)
+	})
+
 	test('error: text in an encoding that cannot hold every label', async () => {
 		await server.sql(`create database ${server.named('latin')} encoding 'LATIN1' template template0`)
 		expect(await refusal(server.url('latin'))).toMatchObject({
