@@ -41,7 +41,8 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 			try {
 				await open()
 			} catch (error) {
-				if (!isSaid) log.warn({ err: error }, 'nothing is served by HTTP while the port is taken; it is tried again')
+				if (!isSaid)
+					log.warn({ err: error }, 'nothing is served by HTTP while the port cannot be had; it is tried again')
 				isSaid = true
 			}
 		},

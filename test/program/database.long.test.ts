@@ -108,7 +108,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		const taken = createServer().listen(port, '127.0.0.1')
 		const second = start(`http: 127.0.0.1:${port}\n`)
 		await standsBy(second)
-		await second.line(({ msg }) => msg.startsWith('nothing is served by HTTP while the port is taken'))
+		await second.line(({ msg }) => msg.startsWith('nothing is served by HTTP while the port cannot be had'))
 		taken.close()
 		await second.line(({ msg }) => msg === 'metrics and health are served')
 		// A reload is no end.

@@ -1,8 +1,8 @@
 /**
  * `journal.jsonl`: the changes since `state.json` was written. The first line names the snapshot that it continues;
- * each further line is one write, `{"n":1,"kept":…,"changes":[…],"sum":"…"}`: `n` is its number, `sum` the first 16 hex
- * digits of the SHA-256 of everything before `,"sum"`. A line is appended whole and synced before its changes count; an
- * incomplete line at the end of the file never counted.
+ * each further line is one write, `{"n":1,"first":…,"changes":[…],"sum":"…"}`: `n` is its number, `sum` the first 16
+ * hex digits of the SHA-256 of everything before `,"sum"`. A line is appended whole and synced before its changes
+ * count; an incomplete line at the end of the file never counted.
  */
 
 import { createHash } from 'node:crypto'
