@@ -8,7 +8,12 @@ const tokenOf = (address: Address, symbol: string): [Address, KnownToken] => [
 	address,
 	{ address, symbol, decimals: 6, minAmountRaw: null },
 ]
-const known = new Map([tokenOf(usdc, 'USDC'), tokenOf(`0x${'b2'.repeat(20)}`, 'stETH')])
+const known = new Map([
+	tokenOf(usdc, 'USDC'),
+	tokenOf(`0x${'b2'.repeat(20)}`, 'stETH'),
+	tokenOf(`0x${'c3'.repeat(20)}`, 'WETH'),
+	tokenOf(`0x${'d4'.repeat(20)}`, 'GFVQ'),
+])
 
 // As the program keeps what contracts call themselves: letters beyond ASCII by their numbers.
 test.each([
@@ -24,6 +29,9 @@ test.each([
 	['S\\u{13a2}\\u{13ac}\\u{13a2}\\u{13bb}', 'stETH'],
 	['\\u{1d414}\\u{1d412}\\u{1d403}\\u{1d402}', 'USDC'],
 	['US\\u{110}C', 'USDC'],
+	['\\u{51c}ETH', 'WETH'],
+	['\\u{50c}\\u{3dc}\\u{474}\\u{51a}', 'GFVQ'],
+	['\\u{262}\\u{a730}\\u{1d20}\\u{a7af}', 'GFVQ'],
 	['$USDC', null],
 	['USDC.e', null],
 	['USDT', null],
