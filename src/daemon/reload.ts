@@ -47,7 +47,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	const { config, log } = options
 	const lists = followWatchlists(config)
 	const { accepted, refused } = createRefusals({ ...options, store: options.parts.store })
-	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
+	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good, signal)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		options.notifier.reloading()
@@ -97,13 +97,14 @@ type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
 async function keepGood(
 	{ config: { statePlace }, parts: { store }, log }: EditOptions,
 	{ files: watchlists, contents, revision }: GoodFiles,
+	stop: AbortSignal,
 ): Promise<void> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
 	const { signal } = new AbortController()
 	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 	try {
-		await copyWatchlists(statePlace, { revision, watchlists, files, chunks }, store.fence())
+		await copyWatchlists(statePlace, { revision, watchlists, files, chunks }, store.fence(), stop)
 	} catch (error) {
 		const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
 		log.warn({ err: error }, lost)

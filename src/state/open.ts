@@ -143,11 +143,19 @@ export async function openHistory(
 	return openHistoryRows(place.url)
 }
 
-/** Copies these watchlists, unless these copies are there already. Durable when it resolves. Throws StateError. */
-export async function copyWatchlists(place: StatePlace, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
+/**
+ * Copies these watchlists, unless these copies are there already. Durable when it resolves. Once `stop` aborts, a
+ * database that does not answer is waited for only briefly. Throws StateError.
+ */
+export async function copyWatchlists(
+	place: StatePlace,
+	copies: WatchlistCopies,
+	fence: Fence | null,
+	stop?: AbortSignal,
+): Promise<void> {
 	if (place.kind === 'folder') return await writeCopies(place.dir, copies)
 	const { writeCopyRows } = await import('./postgres/keptRows.js')
-	await writeCopyRows(place.url, copies, fence)
+	await writeCopyRows(place.url, copies, fence, stop)
 }
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */

@@ -187,6 +187,17 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect(amounts(idsByAmount())).toEqual([1])
 	})
 
+	test('run: a stop waits only briefly for a database that hangs while the watchlists are copied', async () => {
+		const gate = await openGate(server?.port ?? 0)
+		onTestFinished(() => gate.close())
+		const held = gate.holdBack('insert into tracewatch.kept')
+		const running = site().start(['run'], { ...smallFigures('STOP_MS=1000'), DATABASE_URL: gate.url(url) })
+		await held.arrived
+		const { code, stdout } = await running.stop()
+		const line = stdout.split('\n').find((each) => each.includes('the watchlists in effect cannot be copied'))
+		expect([code, line]).toEqual([1, expect.stringContaining('did not answer within 1 s of the stop')])
+	})
+
 	test('once: from several places at the same time', async () => {
 		const rounds = soaked(1, 5)
 		const sites = [site(), site(), site()]

@@ -32,8 +32,13 @@ const SWITCH = `
 	on conflict (name, key) do update set content = excluded.content
 	returning key`
 
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-	const database = openDatabase(url, options)
+/** `stop`: as in `DatabaseOptions`. */
+async function withDatabase<T>(
+	url: string,
+	stop: AbortSignal | undefined,
+	work: (database: Database) => Promise<T>,
+): Promise<T> {
+	const database = openDatabase(url, { ...options, stop })
 	try {
 		return await work(database)
 	} finally {
@@ -42,9 +47,14 @@ async function withDatabase<T>(url: string, work: (database: Database) => Promis
 }
 
 /** Writes nothing if these copies are there already. Throws StateError, `lost` when another instance has taken over. */
-export async function writeCopyRows(url: string, copies: WatchlistCopies, fence: Fence | null): Promise<void> {
+export async function writeCopyRows(
+	url: string,
+	copies: WatchlistCopies,
+	fence: Fence | null,
+	stop?: AbortSignal,
+): Promise<void> {
 	const { revision, watchlists, files } = copies
-	await withDatabase(url, async ({ ask, name }) => {
+	await withDatabase(url, stop, async ({ ask, name }) => {
 		const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
 		if (index?.content.revision === revision) return
 		const present = new Set(index?.content.files.map(({ digest }) => digest))
@@ -70,7 +80,7 @@ async function* textsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */
 export async function readCopyRows(url: string): Promise<WatchlistCopies | null> {
-	return await withDatabase(url, async ({ ask, host, name }) => {
+	return await withDatabase(url, undefined, async ({ ask, host, name }) => {
 		if (!(await hasTables(ask, host))) return null
 		const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
 		return index === undefined ? null : { ...index.content, chunks: (path) => chunksOf(url, path, index.content) }
