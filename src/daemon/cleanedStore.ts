@@ -32,7 +32,7 @@ export function guarded(store: Store, clean: (text: string) => string): Store {
 				...(announcements && { announcements: await each(announcements, fit) }),
 			}),
 		post: async (deliveries) => await store.post(await each(deliveries, fit)),
-		changeTroubles: async (change, post) => await store.changeTroubles(change, post && inWords(post, fit)),
+		changeTroubles: async (troubles, post) => await store.changeTroubles(troubles, post && inWords(post, fit)),
 		resolve: async (resolutions, post) => await store.resolve(inWords(resolutions, fit), post && inWords(post, fit)),
 	}
 }

@@ -18,7 +18,6 @@ import { openHistory } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
 import { createHealth, NO_SUMMARY } from './health/health.js'
-import { createNotices } from './health/notices.js'
 import { createVitals } from './health/vitals.js'
 import { createObserver } from './observer.js'
 import { receiversOf } from './openNetwork.js'
@@ -99,7 +98,7 @@ async function runUntil(
 		throw error
 	})
 	opened = parts
-	const { store, troubles, pollers, recipientsOf, closers } = parts
+	const { store, troubles, pollers, closers } = parts
 	closers.add(() => front.close())
 	const inEffect: InEffect = {
 		watches,
@@ -107,9 +106,8 @@ async function runUntil(
 		isRefused: config.refused !== undefined,
 		isConfigChanged: false,
 	}
-	const notices = createNotices({ recipientsOf, troubles, clock: Date.now, log })
 	const vitals = createVitals({
-		...{ pollers, notices, log, clock: Date.now, steady: steadyClock },
+		...{ pollers, troubles, log, clock: Date.now, steady: steadyClock },
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		onChange: (network, stalled) => metrics.stalled.set({ network }, stalled ? 1 : 0),
 	})
@@ -134,7 +132,7 @@ async function runUntil(
 		countWatches(metrics, config, watches)
 		const polling = pollers.map((poller) => pollUntilAborted(poller, log, signal))
 		const delivering = parts.deliverer.run(signal)
-		const following = followEdits({ ...options, parts, metrics, notifier, notices, inEffect }, signal)
+		const following = followEdits({ ...options, parts, metrics, notifier, inEffect }, signal)
 		offHangup()
 		const counts = { networks: networks.length, watches: watches.length, receivers: receivers.length }
 		log.info({ version, ...counts, state: statePlaceInWords(statePlace) }, 'tracewatch is running')

@@ -13,13 +13,13 @@ import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { WatchSet } from '../model/watch.js'
 import { createDeliverer } from '../notify/delivery/deliverer.js'
+import { createTroubleBook } from '../notify/delivery/troubles.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
 import { createGapKeeper } from '../scan/gaps/gapKeeper.js'
 import type { PollConfig } from '../scan/pollSession.js'
 import { openStore, type StandBy } from '../state/open.js'
-import { troubleBook } from '../state/troubles.js'
 import { guarded } from './cleanedStore.js'
 import { type Closers, createClosers } from './closers.js'
 import type { Observer } from './observer.js'
@@ -65,14 +65,9 @@ export async function openParts(options: PartsOptions) {
 		const store = guarded(opened, scrubber.clean)
 		closers.add(() => store.close())
 
-		/** Troubles announced to receivers whose end is not announced yet. */
-		const troubles = troubleBook(
-			store,
-			config.receivers.map(({ name }) => name),
-		)
-
 		let current = config.watches
 		const receivers = await Promise.all(config.receivers.map((one) => createReceiver(one, { version, clock })))
+		const troubles = createTroubleBook({ store, receivers, clock, log })
 		const deliverer = createDeliverer({
 			store,
 			troubles,
@@ -92,7 +87,7 @@ export async function openParts(options: PartsOptions) {
 		const shared = { ...options, clock, steady, store, closers, watches, recipientsOf }
 		const pollers = config.networks.map((network) => openPoller(network, shared))
 		return {
-			...{ store, deliverer, troubles, pollers, recipientsOf },
+			...{ store, deliverer, troubles, pollers },
 			/** Takes closers of resources opened later, which must be closed before these parts. */
 			closers,
 			setWatches(watches: WatchSet): void {

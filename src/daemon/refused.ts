@@ -1,17 +1,18 @@
 import { counted } from '../base/text/counted.js'
 import type { Config } from '../config/load.js'
+import { systemDeliveries } from '../core/outbox/system.js'
 import type { Store } from '../model/ports.js'
 import type { NetworkTrouble } from '../model/trouble.js'
 import type { WatchSet } from '../model/watch.js'
+import type { TroubleBook } from '../notify/delivery/troubles.js'
 import type { Metrics } from '../ops/metrics.js'
-import type { Notices } from './health/notices.js'
 import { receiversOf } from './openNetwork.js'
 
 export interface RefusalOptions {
 	readonly config: Pick<Config, 'networks'>
 	readonly store: Pick<Store, 'summary'>
 	readonly metrics: Pick<Metrics, 'reloadOk'>
-	readonly notices: Notices
+	readonly troubles: TroubleBook
 	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean }
 }
 
@@ -23,17 +24,19 @@ const REMEDY = '. To do: correct what is named and save; no restart is needed'
  * Health and metrics say whether the watchlists as last read are wrong. Receivers are notified that they are, and that
  * they are right again, once each, also where an earlier run sent the first notice. Never rejects.
  */
-export function createRefusals({ config, store, metrics, notices, inEffect }: RefusalOptions) {
+export function createRefusals({ config, store, metrics, troubles, inEffect }: RefusalOptions) {
 	async function reconcile(isRefused: boolean, reason: string): Promise<void> {
 		inEffect.isRefused = isRefused
 		metrics.reloadOk.set(isRefused ? 0 : 1)
 		// A state that cannot be read keeps no one from hearing of it.
 		const { networks } = (await store.summary().catch(() => null)) ?? { networks: null }
-		await notices.reconcile('refused', isRefused ? present() : [], ({ network }, isOver) => {
-			const { checkpoint, seen } = networks?.get(network) ?? {}
+		await troubles.reconcile('refused', isRefused ? present() : [], (trouble, isOver, posting) => {
+			const { checkpoint, seen } = networks?.get(trouble.network) ?? {}
 			const places = { checkpoint: checkpoint?.number ?? null, head: seen === undefined ? null : BigInt(seen.head) }
-			if (isOver) return { type: 'system.recovered', ends: 'refused', reason, ...places }
-			return { type: 'system.refused', reason: isRefused ? reason : WRONG, ...places }
+			const words = isOver
+				? ({ type: 'system.recovered', ends: 'refused', reason } as const)
+				: ({ type: 'system.refused', reason: isRefused ? reason : WRONG } as const)
+			return systemDeliveries({ ...trouble, ...places, ...words }, trouble.receivers, posting)
 		})
 	}
 
@@ -41,7 +44,7 @@ export function createRefusals({ config, store, metrics, notices, inEffect }: Re
 	function present(): readonly NetworkTrouble[] {
 		const reached = new Set<string>()
 		// Two troubles of one millisecond have different ids, too.
-		const sinceMs = Date.now() + notices.timesAccepted()
+		const sinceMs = Date.now() + troubles.timesAccepted()
 		return config.networks.map(({ name: network, chainId }) => {
 			const receivers = receiversOf(inEffect.watches, network).filter((name) => !reached.has(name))
 			for (const name of receivers) reached.add(name)

@@ -12,7 +12,6 @@ import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
 import { copyWatchlists } from '../state/open.js'
 import { CONFIG_CHANGED } from './health/health.js'
-import type { Notices } from './health/notices.js'
 import type { Parts } from './parts.js'
 import { createRefusals } from './refused.js'
 import { watchingInWords } from './supervision.js'
@@ -33,7 +32,6 @@ export interface EditOptions {
 	readonly parts: Parts
 	readonly metrics: Metrics
 	readonly notifier: Notifier
-	readonly notices: Notices
 	readonly log: Log
 	readonly inEffect: InEffect
 	readonly onHangup: (reload: () => void) => () => void
@@ -46,7 +44,7 @@ export interface EditOptions {
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
 	const { config, log } = options
 	const lists = followWatchlists(config)
-	const { accepted, refused } = createRefusals({ ...options, store: options.parts.store })
+	const { accepted, refused } = createRefusals({ ...options, ...options.parts })
 	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good, signal)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return

@@ -124,8 +124,8 @@ export interface Store {
 	markGaps(network: string, numbers: readonly bigint[], mark: GapMark): Promise<number>
 	/** What receivers were notified of and has not ended. */
 	troubles(): Troubles
-	/** `change` may be called again, with what others wrote meanwhile. `post` is added in the same atomic write. */
-	changeTroubles(change: (before: Troubles) => Troubles, post?: readonly Delivery[]): Promise<void>
+	/** `post` is added in the same atomic write. */
+	changeTroubles(troubles: Troubles, post?: readonly Delivery[]): Promise<void>
 	summary(): Promise<StateSummary>
 	/** Number of pending deliveries about a network, by receiver. */
 	waiting(network: string): Promise<ReadonlyMap<string, number>>

@@ -4,7 +4,6 @@
  */
 
 import type { UndeliveredData } from './alert.js'
-import type { Delivery } from './delivery.js'
 
 export type Trouble = NetworkTrouble | UndeliveredTrouble
 
@@ -40,16 +39,6 @@ export interface Troubles {
 	readonly open: readonly Trouble[]
 	/** How often refused watchlists became valid again: it makes a repeated mistake a new trouble. */
 	readonly timesAccepted: number
-}
-
-export interface TroubleBook {
-	/** As of the last change. */
-	current(): Troubles
-	/**
-	 * One change after the other. Durable when it resolves, with the deliveries of `post`. Throws StateError, and then
-	 * nothing has changed.
-	 */
-	change(change: (before: Troubles) => Troubles, post?: readonly Delivery[]): Promise<void>
 }
 
 /** Blocks at which a second look or a backfill has been stuck for a minute; these are no gaps. */

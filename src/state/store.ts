@@ -107,10 +107,9 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 		},
 		markGaps: async (network, numbers, mark) => await change('markGaps', { network, numbers, mark }),
 		troubles: () => state().troubles,
-		changeTroubles: async (next, post = []) => {
+		changeTroubles: async (troubles, post = []) => {
 			// Changes that are requested in the same tick are one write.
-			const changes = [change('post', post), change('troubles', ({ troubles }) => next(troubles))] as const
-			const [added] = await Promise.all(changes)
+			const [added] = await Promise.all([change('post', post), change('troubles', troubles)])
 			announce(added)
 		},
 		summary: async () => summarize(state()),

@@ -331,7 +331,7 @@ async function throughTheState(text: string, reasons: readonly string[]): Promis
 		),
 	])
 	const message = messageOf(systemData({ reason: text }), 'system.stalled')
-	await store.changeTroubles((before) => before, [deliveryOf(59, { message })])
+	await store.changeTroubles(store.troubles(), [deliveryOf(59, { message })])
 	const posted = await store.deliveries()
 	await store.resolve(
 		posted.map(({ id }, at) => ({

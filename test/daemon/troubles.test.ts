@@ -2,7 +2,6 @@
 import { expect, test } from 'vitest'
 import type { Config } from '../../src/config/load.js'
 import type { NetworkSettings } from '../../src/config/settings/settings.js'
-import { createNotices } from '../../src/daemon/health/notices.js'
 import { createVitals } from '../../src/daemon/health/vitals.js'
 import type { ConfiguredPoller } from '../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
@@ -10,10 +9,9 @@ import { createRefusals } from '../../src/daemon/refused.js'
 import { StateError } from '../../src/errors.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
-import type { TroubleBook } from '../../src/model/trouble.js'
+import { createTroubleBook } from '../../src/notify/delivery/troubles.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import type { PollReport } from '../../src/scan/poll.js'
-import { troubleBook } from '../../src/state/troubles.js'
 import { manyWatches } from '../pages/facts.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -23,7 +21,7 @@ const minute = 60_000
 const stalling = { chainId: 1, stallAfterMs: 10 * minute, rpc: ['https://node.example.org/'] as readonly string[] }
 
 /** A state folder and what was posted to it, for one run after the other; each write may be the last of its run. */
-function place(configured = ['hook']) {
+function place() {
 	const dir = temporaryFolder()
 	const posted: Delivery[] = []
 	let nowMs = 1_800_000_000_000
@@ -44,19 +42,20 @@ function place(configured = ['hook']) {
 		pass: (ms: number) => {
 			nowMs += ms
 		},
-		async start(networks = ['ethereum'], writes = Number.POSITIVE_INFINITY) {
+		async start(networks = ['ethereum'], writes = Number.POSITIVE_INFINITY, configured = ['hook']) {
 			left = writes
-			const opened = troubleBook(await openFileStore(dir, { clock: () => nowMs }), configured)
-			const keep: TroubleBook['change'] = async (change, all = []) => {
-				await opened.change(change, all)
-				posted.push(...all)
-			}
-			const troubles: TroubleBook = { ...opened, change: (change, all) => write(() => keep(change, all)) }
+			const kept = await openFileStore(dir, { clock: () => nowMs })
+			const changeTroubles: Store['changeTroubles'] = (next, all = []) =>
+				write(async () => {
+					await kept.changeTroubles(next, all)
+					posted.push(...all)
+				})
 			const clock = () => nowMs
 			const status = (): PollerStatus => ({ ...freshStatus(nowMs), failure: 'no endpoint answers' })
 			const all = networks.map((name) => ({ ...stalling, name }) as NetworkSettings)
-			const notices = createNotices({ recipientsOf: () => null, troubles, clock, log: silent })
-			const shared = { receiversOf: () => ['hook'], notices, log: silent }
+			const receivers = configured.map((name) => ({ name, recipients: null }))
+			const troubles = createTroubleBook({ store: { ...kept, changeTroubles }, receivers, clock, log: silent })
+			const shared = { receiversOf: () => ['hook'], troubles, log: silent }
 			const vitals = createVitals({
 				...{ ...shared, clock },
 				pollers: all.map((network) => ({ name: network.name, network, status }) as ConfiguredPoller),
@@ -64,7 +63,7 @@ function place(configured = ['hook']) {
 			const metrics = createMetrics({ version: '1.2.3', summary: store.summary, process: false })
 			const inEffect = { watches: manyWatches(3), isRefused: false }
 			const config = { networks: all } as unknown as Config
-			const refusals = createRefusals({ config, store, metrics, notices, inEffect })
+			const refusals = createRefusals({ config, store, metrics, troubles, inEffect })
 			const report = (checkpoint: bigint) =>
 				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
 			return { vitals, refusals, report }
@@ -111,12 +110,12 @@ test('behavior: a stall of a network that is gone is ended, and receivers that a
 	await second.vitals.check()
 	expect(said()).toEqual(['system.stalled', 'system.recovered'])
 
-	const other = place(['mail'])
+	const other = place()
 	const run = await other.start()
 	run.report(5n)
 	other.pass(11 * minute)
 	await run.vitals.check()
-	const next = await other.start()
+	const next = await other.start(undefined, undefined, ['mail'])
 	next.report(6n)
 	await next.vitals.check()
 	expect(other.said()).toEqual(['system.stalled'])

@@ -148,7 +148,7 @@ test('default: troubles that receivers were notified of are copied along', async
 	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	const first = inFolder('zero')
 	await filled(first)
-	await during(first, (store) => store.changeTroubles(() => troubles))
+	await during(first, (store) => store.changeTroubles(troubles))
 	let from = first
 	for (const to of places) {
 		await copyState(from, to)

@@ -1,4 +1,4 @@
-import type { MessageType, SystemData } from '../../model/alert.js'
+import type { MessageType, SystemData, UndeliveredData } from '../../model/alert.js'
 import type { Span } from '../../model/chain.js'
 import type { Delivery } from '../../model/delivery.js'
 import { copiesOf, type Posting } from './posting.js'
@@ -21,7 +21,6 @@ export interface SystemNotice {
 	readonly ends?: 'refused'
 }
 
-/** One delivery per receiver and recipient; their ids derive from the notice. */
 export function systemDeliveries(
 	notice: SystemNotice,
 	receivers: readonly string[],
@@ -40,6 +39,16 @@ export function systemDeliveries(
 		...(acceptedAt !== undefined && { acceptedAt }),
 		...(ends !== undefined && { ends }),
 	}
+	return noticeDeliveries(type, data, receivers, posting)
+}
+
+/** One delivery per receiver and recipient; their ids derive from that of the data. */
+export function noticeDeliveries(
+	type: MessageType,
+	data: SystemData | UndeliveredData,
+	receivers: readonly string[],
+	posting: Posting,
+): readonly Delivery[] {
 	const timestamp = new Date(posting.nowMs).toISOString()
 	return receivers.flatMap((receiver) =>
 		copiesOf([data.id], { receiver, recipients: posting.recipientsOf(receiver) }, posting, (deliveryId) => {

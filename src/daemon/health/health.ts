@@ -10,7 +10,8 @@ import { isAccepted, notReadAgain } from '../../core/gaps.js'
 import { refusalsInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
-import type { Health, HealthStatus, NetworkHealth, StuckLook, TroubleBook, Troubles } from '../../model/trouble.js'
+import type { Health, HealthStatus, NetworkHealth, StuckLook } from '../../model/trouble.js'
+import type { TroubleBook } from '../../notify/delivery/troubles.js'
 import type { NetworkPoller } from '../polling/networkPoller.js'
 import { withRemedy } from '../polling/remedy.js'
 import type { NetworkNow } from './networkNow.js'
@@ -24,7 +25,7 @@ export interface HealthOptions {
 	/** Whether the edited watchlists are invalid, and whether tracewatch.yaml on disk is not the one in effect. */
 	readonly inEffect: { readonly isRefused: boolean; readonly isConfigChanged: boolean }
 	/** Troubles that receivers were notified of. */
-	readonly troubles: Pick<TroubleBook, 'current'>
+	readonly troubles: Pick<TroubleBook, 'open'>
 	/** The monotonic clock of the pollers. */
 	readonly steady?: Clock
 }
@@ -55,7 +56,7 @@ export function createHealth({
 			['stalled', [...reasonsOf('stalled'), ...away]],
 			['degraded', reasonsOf('degraded')],
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
-			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles.current())]],
+			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles)]],
 			['refused', inEffect.isRefused ? [wrongEdit] : []],
 			['ok', inEffect.isConfigChanged ? [CONFIG_CHANGED] : []],
 		]
@@ -116,10 +117,9 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 }
 
 /** Receivers that have failed for minutes while messages wait. */
-function failingReceivers({ receivers }: StateSummary, { open }: Troubles): readonly string[] {
-	return open.flatMap((trouble) => {
-		if (trouble.kind !== 'undelivered' || trouble.state !== 'failing' || !trouble.announced) return []
-		const { receiver, sinceMs } = trouble
+function failingReceivers({ receivers }: StateSummary, { open }: HealthOptions['troubles']): readonly string[] {
+	return open('undelivered').flatMap(({ receiver, sinceMs, state, announced }) => {
+		if (state !== 'failing' || !announced) return []
 		const { pending = 0, aside = 0, failure = 'see the log' } = receivers.get(receiver) ?? {}
 		if (pending <= aside) return []
 		const since = new Date(sinceMs).toISOString()

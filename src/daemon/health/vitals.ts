@@ -1,11 +1,12 @@
 import { counted } from '../../base/text/counted.js'
+import { systemDeliveries } from '../../core/outbox/system.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
 import type { NetworkTrouble } from '../../model/trouble.js'
+import type { TroubleBook } from '../../notify/delivery/troubles.js'
 import type { PollReport } from '../../scan/poll.js'
 import type { ConfiguredPoller } from '../polling/networkPoller.js'
 import { isStalled, networkNow, type Progress } from './networkNow.js'
-import type { Notices, Words } from './notices.js'
 
 export type Vitals = ReturnType<typeof createVitals>
 
@@ -13,7 +14,7 @@ export interface VitalsOptions {
 	readonly pollers: readonly ConfiguredPoller[]
 	readonly receiversOf: (network: string) => readonly string[]
 	/** Includes stalls that an earlier run announced and did not end. */
-	readonly notices: Notices
+	readonly troubles: TroubleBook
 	readonly clock: Clock
 	/** Monotonic clock for measuring silence. Default: `clock`. */
 	readonly steady?: Clock
@@ -24,9 +25,9 @@ export interface VitalsOptions {
 
 /** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
 export function createVitals(options: VitalsOptions) {
-	const { notices, receiversOf, clock, log, onChange, steady = clock } = options
+	const { troubles, receiversOf, clock, log, onChange, steady = clock } = options
 	const networks = options.pollers.map((poller): Progress => {
-		const stall = notices.open('stalled').find(({ network }) => network === poller.name)
+		const stall = troubles.open('stalled').find(({ network }) => network === poller.name)
 		return {
 			poller,
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
@@ -41,7 +42,9 @@ export function createVitals(options: VitalsOptions) {
 	function check(): Promise<void> {
 		const stalled = networks.filter((progress) => isStalled(progress, steady()))
 		for (const progress of networks) onChange?.(progress.poller.name, stalled.includes(progress))
-		return notices.reconcile('stalled', stalled.map(stallOf), wordsOf)
+		return troubles.reconcile('stalled', stalled.map(stallOf), (trouble, isOver, posting) =>
+			systemDeliveries({ ...trouble, ...wordsOf(trouble, isOver) }, trouble.receivers, posting),
+		)
 	}
 
 	function stallOf({ poller, checkpoint, movedAtMs: sinceMs }: Progress): NetworkTrouble {
@@ -51,7 +54,7 @@ export function createVitals(options: VitalsOptions) {
 		return { kind: 'stalled', ...of, checkpoint: at }
 	}
 
-	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean): Words {
+	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean) {
 		const progress = progressOf(network)
 		const checkpoint = progress?.checkpoint ?? null
 		const head = progress?.poller.status().lastReport?.head ?? null
@@ -59,7 +62,7 @@ export function createVitals(options: VitalsOptions) {
 		const reason = words ?? `${network} is no longer configured: it is not scanned`
 		if (isOver) log.info({ network, checkpoint, head }, `recovered: ${reason}`)
 		else log.error({ network, checkpoint, head }, `stalled: ${reason}`)
-		return { type: isOver ? 'system.recovered' : 'system.stalled', checkpoint, head, reason }
+		return { type: isOver ? 'system.recovered' : 'system.stalled', checkpoint, head, reason } as const
 	}
 
 	function moved(progress: Progress): void {

@@ -9,13 +9,13 @@ import { isHeld } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import type { TroubleBook } from '../../model/trouble.js'
 import type { DigestRate } from './batch.js'
 import { queuePauseMs } from './decide.js'
 import { createFallbacks } from './fallback.js'
 import { createQueueMemory } from './queueMemory.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
+import type { TroubleBook } from './troubles.js'
 
 /** Settings of a receiver besides its address. */
 export interface ReceiverOptions {
@@ -80,10 +80,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
-	const receiverCalled = (name: string) => receivers.get(name) ?? null
 	const fallbacks = createFallbacks({
-		...{ store, troubles: options.troubles, clock, log, receiverCalled },
-		fallbackOf: (name) => receiverCalled(optionsOf(name)?.fallback ?? ''),
+		...{ store, troubles: options.troubles, clock, log },
+		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '') ?? null,
 	})
 	const memory = createQueueMemory()
 	const steady = options.steady ?? clock

@@ -1,18 +1,18 @@
 /**
- * The troubles of receivers: the state has them, health reads them there, and a fallback is notified once of each
- * begin and end, in the write that records these. It also gets, once, each message that its receiver refuses or that is
- * given up; these go no further.
+ * Who else hears of a receiver: its fallback is notified once of each begin and end of its troubles, and gets, once,
+ * each message that it refuses or that is given up; these go no further.
  */
 
 import { sha256 } from '../../base/sha256.js'
-import { isUndelivered } from '../../core/outbox/messageKinds.js'
-import { copiesOf, copyId } from '../../core/outbox/posting.js'
-import { failedAttempts, isAlone, isTriedAgain, statusOf } from '../../core/outbox/waiting.js'
-import type { Message, UndeliveredData } from '../../model/alert.js'
+import { iso } from '../../base/utc.js'
+import { copiesOf, copyId, type Posting } from '../../core/outbox/posting.js'
+import { noticeDeliveries } from '../../core/outbox/system.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
-import type { Trouble, TroubleBook, Troubles, UndeliveredTrouble } from '../../model/trouble.js'
+import type { UndeliveredTrouble } from '../../model/trouble.js'
+import { countOf, findingOf, isForFallback, receiverTroubles, type Standing, sideOf } from './receiverTroubles.js'
+import type { TroubleBook } from './troubles.js'
 
 export type Fallbacks = ReturnType<typeof createFallbacks>
 
@@ -22,141 +22,95 @@ export interface FallbackOptions {
 	readonly troubles: TroubleBook | undefined
 	readonly clock: Clock
 	readonly log: Log
-	/** Null when the receiver is no longer configured. */
-	readonly receiverCalled: (name: string) => Receiver | null
 	/** The fallback of a receiver; null: none. */
 	readonly fallbackOf: (receiver: string) => Receiver | null
 }
 
-/** A receiver is in trouble after it has failed for this long, or after this many attempts of one delivery. */
-const OUTAGE_MS = 5 * 60_000
-const OUTAGE_ATTEMPTS = 20
 const LOOK_EVERY_MS = 5_000
 /** After a start, a receiver has this long to answer before an outage of an earlier process is announced. */
 const GRACE_MS = 60_000
 
-/** Troubles that a receiver can have at the same time, with the state and the reason of their ends. */
+/** How the troubles of a receiver end. */
 const ENDS = {
-	undelivered: ['parked', 'nothing is left of what it refused: all of it was delivered, or discarded by hand'],
-	failing: ['failing', 'it accepts messages again, or nothing waits for it any more'],
+	undelivered: {
+		state: 'parked',
+		reason: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
+	},
+	failing: { state: 'failing', reason: 'it accepts messages again, or nothing waits for it any more' },
 } as const
-const SIDES = ['undelivered', 'failing'] as const
-type Side = (typeof SIDES)[number]
-const sideOf = ({ state }: UndeliveredTrouble): Side => (state === 'failing' ? 'failing' : 'undelivered')
 
-/** What is known of a receiver. */
-interface Standing {
-	readonly deliveries: readonly Delivery[]
-	readonly lastDeliveredAtMs: number | null
-	/** Whether it had time to answer this process. */
-	readonly isTried: boolean
-}
-
-export function createFallbacks(options: FallbackOptions) {
-	const { store, troubles, clock, log, receiverCalled, fallbackOf } = options
+export function createFallbacks({ store, troubles, clock, log, fallbackOf }: FallbackOptions) {
 	const startedMs = clock()
 	const failedHere = new Set<string>()
 	let lookedMs = Number.NEGATIVE_INFINITY
 	let isDue = true
 
-	const open = () => troubles?.current().open.filter((each) => each.kind === 'undelivered') ?? []
+	const open = () => troubles?.open('undelivered') ?? []
 	const isPast = (sinceMs: number, ms: number) => Math.abs(clock() - sinceMs) >= ms
 
-	async function lookAt(receiver: string, standing: Standing): Promise<void> {
-		const fallback = fallbackOf(receiver)
-		const receivers = fallback === null ? [] : [fallback.name]
-		for (const side of SIDES) {
-			const found = findingOf(side, standing.deliveries)
-			const ours = open().filter((each) => each.receiver === receiver && sideOf(each) === side)
-			const isKnown = ours.some((each) => receivers.every((name) => each.receivers.includes(name)))
-			if (found !== null && !isKnown && (fallback !== null || side === 'failing')) {
-				const begun = { receiver, recipient: found.delivery.recipient, sinceMs: clock(), receivers, state: found.state }
-				const trouble = { kind: 'undelivered', ...begun, announced: false } as const
-				await troubles?.change((before) => ({ ...before, open: [...before.open, trouble] }))
-				ours.push(trouble)
+	async function lookAtAll(book: TroubleBook): Promise<void> {
+		const { receivers } = await store.summary()
+		const all = await store.deliveries()
+		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
+		const ofReceiver = (receiver: string) => all.filter((one) => one.receiver === receiver)
+		const present = [...names].flatMap((receiver) => {
+			const standing: Standing = {
+				receiver,
+				fallback: fallbackOf(receiver)?.name ?? null,
+				deliveries: ofReceiver(receiver),
+				lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
+				isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
+				recorded: open().filter((one) => one.receiver === receiver),
 			}
-			for (const trouble of ours) {
-				if (isOver(trouble, found, standing)) await end(trouble)
-				else if (found !== null && isNews(trouble, found, standing)) await announce(trouble, found, standing)
-			}
-		}
+			return receiverTroubles(standing, clock())
+		})
+		await book.reconcile('undelivered', present, (trouble, isOver, posting) =>
+			isOver ? endOf(trouble, posting) : beginOf(trouble, ofReceiver(trouble.receiver), posting),
+		)
 	}
 
-	function isNews({ state, announced, sinceMs }: UndeliveredTrouble, found: Finding, { isTried }: Standing): boolean {
-		if (found.state !== 'failing') return !announced || (state === 'parked' && found.state === 'dead')
-		if (announced || !isTried) return false
-		return isPast(sinceMs, OUTAGE_MS) || failedAttempts(found.delivery) >= OUTAGE_ATTEMPTS
-	}
-
-	async function announce(trouble: UndeliveredTrouble, found: Finding, { deliveries }: Standing): Promise<void> {
-		const { receiver, recipient, sinceMs } = trouble
-		const { state, delivery } = found
-		const count = countOf(state, deliveries)
-		const id = `${sideOf(trouble)}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
-		const reason = delivery.lastError ?? ''
-		const isFirst = !trouble.announced && state !== 'failing'
-		const instead = deliveries.filter((one) => isFirst && one.status !== 'dead' && one.refused !== undefined)
-		const content = { id, recipient, state, count, reason }
-		const posts = postsOf(trouble, 'system.undelivered', content, instead)
-		await replace(trouble, [{ ...trouble, state, announced: true }], posts)
-		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
-	}
-
-	async function end(trouble: UndeliveredTrouble): Promise<void> {
-		const { receiver, sinceMs, announced } = trouble
+	function beginOf(trouble: UndeliveredTrouble, deliveries: readonly Delivery[], posting: Posting) {
+		const { receiver, recipient, sinceMs, state } = trouble
 		const side = sideOf(trouble)
-		const [state, reason] = ENDS[side]
-		const id = `recovered:${side}:${sinceMs}:${receiver}`
+		const reason = findingOf(side, deliveries)?.delivery.lastError ?? ''
+		const count = countOf(state, deliveries)
+		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
+		const id = `${side}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
+		const notices = noticeDeliveries(
+			'system.undelivered',
+			{ id, receiver, recipient, state, count, reason, since: iso(sinceMs) },
+			trouble.receivers,
+			posting,
+		)
+		const isKnown = open().some((one) => one.announced && one.receiver === receiver && one.sinceMs === sinceMs)
+		if (state === 'failing' || isKnown) return notices
+		const refused = deliveries.filter((one) => one.status !== 'dead' && one.refused !== undefined)
+		const instead = trouble.receivers.map((name) =>
+			forwarded(refused, { name, recipients: posting.recipientsOf(name) }),
+		)
+		return [...notices, ...instead.flat()]
+	}
+
+	function endOf(trouble: UndeliveredTrouble, posting: Posting) {
+		const { receiver, sinceMs } = trouble
+		const side = sideOf(trouble)
 		const recipient = side === 'failing' ? trouble.recipient : null
-		const content = { id, recipient, state, count: 0, reason, ends: 'undelivered' } as const
-		await replace(trouble, [], announced ? postsOf(trouble, 'system.recovered', content) : [])
-		if (announced) log.info({ receiver, reason }, 'the trouble of a receiver is over')
+		const id = `recovered:${side}:${sinceMs}:${receiver}`
+		log.info({ receiver, reason: ENDS[side].reason }, 'the trouble of a receiver is over')
+		const data = { id, receiver, recipient, count: 0, since: iso(sinceMs), ends: 'undelivered', ...ENDS[side] } as const
+		return noticeDeliveries('system.recovered', data, trouble.receivers, posting)
 	}
 
-	/** For each notified receiver, with the messages that it gets instead. */
-	function postsOf(
-		{ receiver, sinceMs, receivers }: UndeliveredTrouble,
-		type: Message['type'],
-		content: Omit<UndeliveredData, 'receiver' | 'since'>,
-		instead: readonly Delivery[] = [],
-	): readonly Delivery[] {
-		const timestamp = new Date(clock()).toISOString()
-		const data = { ...content, receiver, since: new Date(sinceMs).toISOString() }
-		return receivers.flatMap((name) => {
-			const to = receiverCalled(name)
-			if (to === null) return []
-			const notices = copies(to, [data.id], (deliveryId) => ({ type, timestamp, data: { ...data, deliveryId } }))
-			return [...notices, ...forwarded(instead, to)]
-		})
-	}
-
-	async function replace(
-		{ receiver, sinceMs, state }: UndeliveredTrouble,
-		by: readonly Trouble[],
-		posts: readonly Delivery[],
-	): Promise<void> {
-		const isIt = (each: Trouble) =>
-			each.kind === 'undelivered' && each.receiver === receiver && each.sinceMs === sinceMs && each.state === state
-		const change = (before: Troubles) => ({
-			...before,
-			open: before.open.flatMap((each) => (isIt(each) ? by : [each])),
-		})
-		await troubles?.change(change, posts)
-	}
-
-	/** One delivery for each recipient of the fallback. */
-	function copies({ name, recipients }: Receiver, parts: readonly string[], messageOf: (id: string) => Message) {
-		return copiesOf(parts, { receiver: name, recipients }, { nowMs: clock(), digest: sha256 }, messageOf)
-	}
-
-	/** The messages themselves. */
-	function forwarded(all: readonly Delivery[], to: Receiver): readonly Delivery[] {
+	/** The messages themselves, once for each recipient of the fallback. */
+	function forwarded(all: readonly Delivery[], to: Pick<Receiver, 'name' | 'recipients'>): readonly Delivery[] {
+		const posting = { nowMs: clock(), digest: sha256 }
 		return all.flatMap(({ id, receiver, message, answers }) => {
 			if (isForFallback(message)) return []
 			const messageOf = (deliveryId: string) =>
 				({ ...message, data: { ...message.data, deliveryId, insteadOf: receiver } }) as const
 			const answered = (copy: Delivery) => (answers === null ? null : copyId([answers, 'instead'], copy, sha256))
-			return copies(to, [id, 'instead'], messageOf).map((copy) => ({ ...copy, answers: answered(copy) }))
+			const copies = copiesOf([id, 'instead'], { receiver: to.name, recipients: to.recipients }, posting, messageOf)
+			return copies.map((copy) => ({ ...copy, answers: answered(copy) }))
 		})
 	}
 
@@ -189,14 +143,7 @@ export function createFallbacks(options: FallbackOptions) {
 			lookedMs = clock()
 			isDue = false
 			try {
-				const { receivers } = await store.summary()
-				const all = await store.deliveries()
-				for (const receiver of new Set([...all, ...open()].map((each) => each.receiver)))
-					await lookAt(receiver, {
-						deliveries: all.filter((one) => one.receiver === receiver),
-						lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
-						isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
-					})
+				await lookAtAll(troubles)
 			} catch (error) {
 				isDue = true
 				log.debug({ err: error }, 'fallbacks cannot be notified; trying again')
@@ -206,44 +153,4 @@ export function createFallbacks(options: FallbackOptions) {
 		nextLookMs: (): number =>
 			troubles !== undefined && (isDue || open().length > 0) ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY,
 	}
-}
-
-interface Finding {
-	readonly state: UndeliveredData['state']
-	/** One that shows it. */
-	readonly delivery: Delivery
-}
-
-/** What is wrong with a receiver; null: nothing. */
-function findingOf(side: Side, deliveries: readonly Delivery[]): Finding | null {
-	const own = deliveries.filter(({ message }) => !isForFallback(message))
-	const dead = own.findLast(({ status }) => status === 'dead')
-	const failing = deliveries.reduce<Delivery | null>(
-		(worst, one) => (failedAttempts(one) > (worst === null ? 0 : failedAttempts(worst)) ? one : worst),
-		null,
-	)
-	if (side === 'failing') return failing && { state: 'failing', delivery: failing }
-	if (dead !== undefined) return { state: 'dead', delivery: dead }
-	const refused = own.find((one) => one.refused !== undefined)
-	return refused === undefined ? null : { state: 'parked', delivery: refused }
-}
-
-function isOver(trouble: UndeliveredTrouble, found: Finding | null, standing: Standing): boolean {
-	const { deliveries, lastDeliveredAtMs } = standing
-	const hasAccepted = lastDeliveredAtMs !== null && lastDeliveredAtMs >= trouble.sinceMs
-	if (sideOf(trouble) === 'failing') return countOf('failing', deliveries) === 0 || (found === null && hasAccepted)
-	const isLeft = deliveries.some((one) => one.status === 'dead' || isTriedAgain(one))
-	return !isLeft && (deliveries.length === 0 || hasAccepted)
-}
-
-function countOf(state: UndeliveredData['state'], deliveries: readonly Delivery[]): number {
-	return deliveries.filter((one) => {
-		const status = statusOf(one)
-		if (state === 'failing') return (status === 'pending' || status === 'held') && !isAlone(one)
-		return state === 'dead' ? status === 'dead' : status === 'pending' || status === 'parked'
-	}).length
-}
-
-function isForFallback({ data }: Message): boolean {
-	return isUndelivered(data) || data.insteadOf !== undefined
 }

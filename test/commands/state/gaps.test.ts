@@ -46,7 +46,7 @@ async function healthOf(): Promise<{ ok: boolean; reason: string | null }> {
 		vitals: { networks: () => networks as never },
 		summary: () => store.summary(),
 		inEffect: { isRefused: false, isConfigChanged: false },
-		troubles: { current: () => ({ open: [], timesAccepted: 0 }) },
+		troubles: { open: () => [] },
 	})
 	const { ok, reason } = await health()
 	await store.close()

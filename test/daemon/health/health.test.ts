@@ -5,6 +5,7 @@ import type { ConfiguredPoller, NetworkPoller } from '../../../src/daemon/pollin
 import { freshStatus } from '../../../src/daemon/polling/pollerStatus.js'
 import { RpcError, StateError } from '../../../src/errors.js'
 import type { Trouble } from '../../../src/model/trouble.js'
+import type { TroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { standingOf } from '../../../src/pages/standing.js'
 import { silent } from '../../support/silent.js'
 
@@ -12,7 +13,11 @@ const away = 'cannot reach the state in the database at db.example: the connecti
 const network = { network: 'local', checkpoint: 7, head: 9, lastPollAt: null }
 const well = { ...network, ok: true, status: 'ok', reason: null } as const
 const unchanged = { isRefused: false, isConfigChanged: false }
-const bookOf = (...open: readonly Trouble[]) => ({ current: () => ({ open, timesAccepted: 0 }) })
+const bookOf = (...open: readonly Trouble[]): TroubleBook => ({
+	open: (kind) => open.filter((one) => one.kind === kind) as never,
+	timesAccepted: () => 0,
+	reconcile: async () => undefined,
+})
 const troubles = bookOf()
 const counts = { pending: 0, held: 0, parked: 12, dead: 0, delivered: 1, lastDeliveredAtMs: null }
 
@@ -76,9 +81,8 @@ test.each([
 			{ name: 'local', quietAfterMs, status: () => ({ ...freshStatus(0), lastReport, ...polls }), network },
 			{ name: 'other', quietAfterMs, status: () => ({ ...freshStatus(nowMs), lastReport, lastDoneAtMs: 1 }), network },
 		] as unknown as readonly ConfiguredPoller[]
-		const notices = { open: () => [], reconcile: async () => undefined, timesAccepted: () => 0 }
 		const clock = () => nowMs
-		const vitals = createVitals({ pollers, notices, clock, receiversOf: () => [], log: silent })
+		const vitals = createVitals({ pollers, troubles, clock, receiversOf: () => [], log: silent })
 		for (const { name } of pollers) vitals.scanned(name, 7n)
 		const health = createHealth({
 			...{ config: { receivers: [] }, pollers, inEffect: unchanged, troubles, vitals, steady: clock },

@@ -1,12 +1,11 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import type { NetworkSettings } from '../../../src/config/settings/settings.js'
-import { createNotices } from '../../../src/daemon/health/notices.js'
 import { createVitals } from '../../../src/daemon/health/vitals.js'
 import type { ConfiguredPoller } from '../../../src/daemon/polling/networkPoller.js'
 import { freshStatus, type PollerStatus } from '../../../src/daemon/polling/pollerStatus.js'
+import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import type { PollReport } from '../../../src/scan/poll.js'
-import { troubleBook } from '../../../src/state/troubles.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { silent } from '../../support/silent.js'
@@ -31,9 +30,12 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	const vitals = createVitals({
 		pollers: [{ name: 'ethereum', quietAfterMs: 5 * minute, network: settings, status } as ConfiguredPoller],
 		receiversOf: () => ['mail', 'hook'],
-		notices: createNotices({
-			recipientsOf: (name) => (name === 'mail' ? ['a@example.org', 'b@example.org'] : null),
-			...{ troubles: troubleBook(store, ['mail', 'hook']), clock, log: silent },
+		troubles: createTroubleBook({
+			receivers: [
+				{ name: 'mail', recipients: ['a@example.org', 'b@example.org'] },
+				{ name: 'hook', recipients: null },
+			],
+			...{ store, clock, log: silent },
 		}),
 		clock,
 		log: silent,

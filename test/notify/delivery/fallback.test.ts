@@ -1,13 +1,12 @@
 import { describe, expect, test } from 'vitest'
 import type { Alert, AlertData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
-import type { Receiver, Store } from '../../../src/model/ports.js'
+import type { Receiver } from '../../../src/model/ports.js'
 import type { Announcement as Stated } from '../../../src/model/state.js'
-import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
-import { troubleBook } from '../../../src/state/troubles.js'
 import { startHookServer } from '../../support/hookServer.js'
 import { startMailServer } from '../../support/mailServer.js'
 import { silent } from '../../support/silent.js'
@@ -44,21 +43,10 @@ function keeping(
 
 const words = (told: readonly Announcement[]) => told.map(({ message }) => message.type)
 
-function deliverer(
-	receivers: readonly Receiver[],
-	fallbacks: Readonly<Record<string, string>>,
-	store?: Store,
-	troubles: TroubleBook = troubleBook(
-		lab.store,
-		receivers.map(({ name }) => name),
-	),
-) {
+function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<string, string>>) {
+	const shared = { store: lab.store, clock: lab.clock, log: keptLog(), receivers }
 	return createDeliverer({
-		store: store ?? lab.store,
-		troubles,
-		clock: lab.clock,
-		log: keptLog(),
-		receivers,
+		...{ ...shared, troubles: createTroubleBook(shared) },
 		optionsOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null }),
 		random: () => 0.5,
 	})
@@ -83,8 +71,7 @@ describe('the fallback of a receiver', () => {
 		const hook = scripted('hook', () => broken.now)
 		const desk = keeping('desk')
 		const drain = async () => {
-			const troubles = troubleBook(lab.store, ['hook', 'desk'])
-			await deliverer([hook, desk], { hook: 'desk' }, undefined, troubles).drainOnce(never)
+			await deliverer([hook, desk], { hook: 'desk' }).drainOnce(never)
 		}
 		const reports = () => desk.told.filter(({ message }) => message.type === 'system.undelivered')
 		await lab.store.post([alertDeliveryOf(1)])
@@ -253,10 +240,10 @@ describe('the fallback of a receiver', () => {
 	test('behavior: a circle of three that fail for hours: each learns once of the one before it', async () => {
 		const names = ['hook', 'desk', 'pager']
 		const circle: Readonly<Record<string, string>> = { hook: 'desk', desk: 'pager', pager: 'hook' }
-		const troubles = troubleBook(lab.store, names)
+		const receivers = names.map((name) => scripted(name, () => retry))
+		const shared = { store: lab.store, clock: lab.clock, log: silent, receivers }
 		const all = createDeliverer({
-			...{ store: lab.store, troubles, clock: lab.clock, steady: lab.clock, log: silent, random: () => 0.5 },
-			receivers: names.map((name) => scripted(name, () => retry)),
+			...{ ...shared, troubles: createTroubleBook(shared), steady: lab.clock, random: () => 0.5 },
 			optionsOf: (name) => ({ fallback: circle[name] ?? null, digest: null }),
 		})
 		await lab.store.post([deliveryOf(1)])

@@ -5,10 +5,9 @@ import type { Message, UndeliveredData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { StatePlace } from '../../../src/model/state.js'
-import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
+import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { openStore } from '../../../src/state/open.js'
-import { troubleBook } from '../../../src/state/troubles.js'
 import { emptied, startServer } from '../../state/postgres/server.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized, testInFull, testOnce } from '../../support/longRun.js'
@@ -34,11 +33,10 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 	})
 	const clock = () => at.nowMs
 	type Kill = (act: () => Promise<unknown>) => Promise<unknown>
-	const during = async <T>(act: (store: Store, troubles: TroubleBook) => Promise<T>): Promise<T> => {
+	const during = async <T>(act: (store: Store) => Promise<T>): Promise<T> => {
 		const store = await openStore(place, { clock, log: silent })
-		const troubles = troubleBook(store, ['hook', 'desk'])
 		try {
-			return await act(store, troubles)
+			return await act(store)
 		} finally {
 			await store.close()
 		}
@@ -53,7 +51,7 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 		summary: () => during(async (store) => (await store.summary()).receivers.get('hook')),
 		async round(afterMs: number, kill: Kill = (act) => act()) {
 			at.nowMs += afterMs
-			await during(async (store, troubles) => {
+			await during(async (store) => {
 				// A database keeps times by its own clock, which the test does not move.
 				const pending = await store.deliveries('pending')
 				await store.retry(
@@ -63,11 +61,11 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 				const watched: Store = {
 					...store,
 					post: (all) => kill(() => store.post(all)) as Promise<void>,
+					changeTroubles: (next, all) => kill(() => store.changeTroubles(next, all)) as Promise<void>,
 				}
-				const change: TroubleBook['change'] = (act, all) => kill(() => troubles.change(act, all)) as Promise<void>
-				const book: TroubleBook = { ...troubles, change }
+				const shared = { store: watched, clock, log: silent, receivers: [hook, desk] }
 				await createDeliverer({
-					...{ store: watched, troubles: book, clock, log: silent, receivers: [hook, desk], random: () => 0.9 },
+					...{ ...shared, troubles: createTroubleBook(shared), random: () => 0.9 },
 					optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 				}).drainOnce(never)
 			}).catch((error: unknown) => {

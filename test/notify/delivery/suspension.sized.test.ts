@@ -3,7 +3,7 @@ import { isParked } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
-import { troubleBook } from '../../../src/state/troubles.js'
+import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { testOnce as test, testInFull } from '../../support/longRun.js'
 import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
@@ -24,8 +24,8 @@ const options = (...receivers: readonly Scripted[]): DelivererOptions => ({
 })
 /** As `once` by a timer: nothing but the state is remembered. */
 async function drain(...receivers: readonly Scripted[]): Promise<void> {
-	const troubles = troubleBook(lab.store, ['hook', 'desk'])
-	await createDeliverer({ ...options(...receivers), troubles }).drainOnce(never)
+	const all = options(...receivers)
+	await createDeliverer({ ...all, troubles: createTroubleBook(all) }).drainOnce(never)
 }
 const post = (...numbers: readonly number[]) => lab.store.post(numbers.map((number) => alertDeliveryOf(number)))
 const numbersTo = (last: number) => Array.from({ length: last }, (_, at) => at + 1)

@@ -4,9 +4,8 @@ import { StateError } from '../../../src/errors.js'
 import type { Message, UndeliveredData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
-import type { TroubleBook } from '../../../src/model/trouble.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { troubleBook } from '../../../src/state/troubles.js'
+import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { alertDeliveryOf, deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 
@@ -32,11 +31,11 @@ function site(recipients: readonly string[] | null = null) {
 		told,
 		said: () => told.flatMap(({ message }) => (message.type.startsWith('system.') ? [message.type] : [])),
 		/** A run of its own, each an hour after the one before: what it posts goes out with the next. */
-		async run({ store = lab.store as Store, keep = (book: TroubleBook) => book } = {}) {
+		async run(store: Store = lab.store) {
 			lab.nowMs += hour
-			const troubles = keep(troubleBook(lab.store, ['hook', 'desk']))
+			const shared = { store, clock: lab.clock, log: keptLog(), receivers: [hook, desk] }
 			await createDeliverer({
-				...{ store, troubles, clock: lab.clock, log: keptLog(), receivers: [hook, desk], random: () => 0.5 },
+				...{ ...shared, troubles: createTroubleBook(shared), random: () => 0.5 },
 				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 				// A write that fails here fails for good: to try it again would take two real seconds.
 				drainDeadlineMs: 0,
@@ -139,14 +138,11 @@ describe('the report to a fallback that a receiver fails', () => {
 				...lab.store,
 				post: (all) => write(() => lab.store.post(all)),
 				resolve: (all, post) => write(() => lab.store.resolve(all, post)),
+				changeTroubles: (next, post) => write(() => lab.store.changeTroubles(next, post)),
 			}
-			const keep = (book: TroubleBook): TroubleBook => ({
-				...book,
-				change: (act, all) => write(() => book.change(act, all)),
-			})
 			at.answer = () => outcome
 			await lab.store.post([deliveryOf(writes)])
-			await run({ store, keep }).catch(() => undefined)
+			await run(store).catch(() => undefined)
 			at.isKilled = false
 			await lab.reopen()
 			await run()

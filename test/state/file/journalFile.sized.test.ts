@@ -123,7 +123,7 @@ const steps: readonly ((store: Store) => Promise<unknown>)[] = [
 			}),
 		),
 	(store) => store.enrol('ethereum', { covered: new Map([[addressOf(5), coverageOf(9)]]), backfills: null }),
-	(store) => store.changeTroubles(() => ({ open: [troubleOf('mail')], timesAccepted: 3 })),
+	(store) => store.changeTroubles({ open: [troubleOf('mail')], timesAccepted: 3 }),
 ]
 
 test('default: each change is read back as it was made, and peeked at', async () => {
