@@ -13,7 +13,6 @@ import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { WatchSet } from '../model/watch.js'
 import { createDeliverer } from '../notify/delivery/deliverer.js'
-import { createTroubleBook } from '../notify/delivery/troubles.js'
 import { createReceiver } from '../notify/receiver.js'
 import type { Scrubber } from '../ops/scrub.js'
 import { createAuditPorts } from '../scan/auditing/auditPorts.js'
@@ -67,10 +66,8 @@ export async function openParts(options: PartsOptions) {
 
 		let current = config.watches
 		const receivers = await Promise.all(config.receivers.map((one) => createReceiver(one, { version, clock })))
-		const troubles = createTroubleBook({ store, receivers, clock, log })
 		const deliverer = createDeliverer({
 			store,
-			troubles,
 			receivers,
 			optionsOf: (name) => config.receivers.find((receiver) => receiver.name === name) ?? null,
 			clock,
@@ -87,7 +84,7 @@ export async function openParts(options: PartsOptions) {
 		const shared = { ...options, clock, steady, store, closers, watches, recipientsOf }
 		const pollers = config.networks.map((network) => openPoller(network, shared))
 		return {
-			...{ store, deliverer, troubles, pollers },
+			...{ store, deliverer, troubles: deliverer.troubles, pollers },
 			/** Takes closers of resources opened later, which must be closed before these parts. */
 			closers,
 			setWatches(watches: WatchSet): void {

@@ -30,13 +30,13 @@ export function createRefusals({ config, store, metrics, troubles, inEffect }: R
 		metrics.reloadOk.set(isRefused ? 0 : 1)
 		// A state that cannot be read keeps no one from hearing of it.
 		const { networks } = (await store.summary().catch(() => null)) ?? { networks: null }
-		await troubles.reconcile('refused', isRefused ? present() : [], (trouble, isOver, posting) => {
+		await troubles.reconcile('refused', isRefused ? present() : [], (trouble, isOver) => {
 			const { checkpoint, seen } = networks?.get(trouble.network) ?? {}
 			const places = { checkpoint: checkpoint?.number ?? null, head: seen === undefined ? null : BigInt(seen.head) }
 			const words = isOver
 				? ({ type: 'system.recovered', ends: 'refused', reason } as const)
 				: ({ type: 'system.refused', reason: isRefused ? reason : WRONG } as const)
-			return systemDeliveries({ ...trouble, ...places, ...words }, trouble.receivers, posting)
+			return systemDeliveries({ ...trouble, ...places, ...words }, trouble.receivers, troubles.posting())
 		})
 	}
 

@@ -42,8 +42,8 @@ export function createVitals(options: VitalsOptions) {
 	function check(): Promise<void> {
 		const stalled = networks.filter((progress) => isStalled(progress, steady()))
 		for (const progress of networks) onChange?.(progress.poller.name, stalled.includes(progress))
-		return troubles.reconcile('stalled', stalled.map(stallOf), (trouble, isOver, posting) =>
-			systemDeliveries({ ...trouble, ...wordsOf(trouble, isOver) }, trouble.receivers, posting),
+		return troubles.reconcile('stalled', stalled.map(stallOf), (trouble, isOver) =>
+			systemDeliveries({ ...trouble, ...wordsOf(trouble, isOver) }, trouble.receivers, troubles.posting()),
 		)
 	}
 

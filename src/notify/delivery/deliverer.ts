@@ -15,7 +15,7 @@ import { createFallbacks } from './fallback.js'
 import { createQueueMemory } from './queueMemory.js'
 import { createQueueWorker, type RunContext } from './queueWorker.js'
 import { createRecorder } from './recorder.js'
-import type { TroubleBook } from './troubles.js'
+import { createTroubleBook, type TroubleBook } from './troubles.js'
 
 /** Settings of a receiver besides its address. */
 export interface ReceiverOptions {
@@ -27,8 +27,6 @@ export interface ReceiverOptions {
 
 export interface DelivererOptions {
 	readonly store: Store
-	/** Records which fallbacks were notified of open troubles. Default: not recorded. */
-	readonly troubles?: TroubleBook
 	readonly receivers: readonly Receiver[]
 	/** Options by receiver name; default: none. */
 	readonly optionsOf?: (receiver: string) => ReceiverOptions | null
@@ -58,6 +56,8 @@ export interface Tally {
 }
 
 export interface Deliverer {
+	/** Troubles that receivers are notified of. */
+	readonly troubles: TroubleBook
 	/** Runs until `signal` aborts; then waits for attempts under way, releases the other claims and resolves. */
 	run(signal: AbortSignal): Promise<void>
 	/** Tries every delivery that is due now, once. Throws StateError when the results cannot be recorded. */
@@ -80,9 +80,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	let wake = new AbortController()
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
+	const troubles = createTroubleBook(options)
 	const fallbacks = createFallbacks({
-		...{ store, troubles: options.troubles, clock, log },
-		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '') ?? null,
+		...{ store, troubles, clock, log },
+		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '')?.name ?? null,
 	})
 	const memory = createQueueMemory()
 	const steady = options.steady ?? clock
@@ -245,6 +246,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	}
 
 	return {
+		troubles,
 		run,
 		drainOnce,
 		async close() {

@@ -5,11 +5,11 @@
 
 import { sha256 } from '../../base/sha256.js'
 import { iso } from '../../base/utc.js'
-import { copiesOf, copyId, type Posting } from '../../core/outbox/posting.js'
+import { copiesOf, copyId } from '../../core/outbox/posting.js'
 import { noticeDeliveries } from '../../core/outbox/system.js'
 import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
-import type { Log, Receiver, Store } from '../../model/ports.js'
+import type { Log, Store } from '../../model/ports.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
 import { countOf, findingOf, isForFallback, receiverTroubles, type Standing, sideOf } from './receiverTroubles.js'
 import type { TroubleBook } from './troubles.js'
@@ -18,12 +18,11 @@ export type Fallbacks = ReturnType<typeof createFallbacks>
 
 export interface FallbackOptions {
 	readonly store: Pick<Store, 'summary' | 'deliveries'>
-	/** Undefined: no fallback is notified. */
-	readonly troubles: TroubleBook | undefined
+	readonly troubles: TroubleBook
 	readonly clock: Clock
 	readonly log: Log
 	/** The fallback of a receiver; null: none. */
-	readonly fallbackOf: (receiver: string) => Receiver | null
+	readonly fallbackOf: (receiver: string) => string | null
 }
 
 const LOOK_EVERY_MS = 5_000
@@ -45,10 +44,10 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 	let lookedMs = Number.NEGATIVE_INFINITY
 	let isDue = true
 
-	const open = () => troubles?.open('undelivered') ?? []
+	const open = () => troubles.open('undelivered')
 	const isPast = (sinceMs: number, ms: number) => Math.abs(clock() - sinceMs) >= ms
 
-	async function lookAtAll(book: TroubleBook): Promise<void> {
+	async function lookAtAll(): Promise<void> {
 		const { receivers } = await store.summary()
 		const all = await store.deliveries()
 		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
@@ -56,7 +55,7 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 		const present = [...names].flatMap((receiver) => {
 			const standing: Standing = {
 				receiver,
-				fallback: fallbackOf(receiver)?.name ?? null,
+				fallback: fallbackOf(receiver),
 				deliveries: ofReceiver(receiver),
 				lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
 				isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
@@ -64,52 +63,46 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 			}
 			return receiverTroubles(standing, clock())
 		})
-		await book.reconcile('undelivered', present, (trouble, isOver, posting) =>
-			isOver ? endOf(trouble, posting) : beginOf(trouble, ofReceiver(trouble.receiver), posting),
+		await troubles.reconcile('undelivered', present, (trouble, isOver) =>
+			isOver ? endOf(trouble) : beginOf(trouble, ofReceiver(trouble.receiver)),
 		)
 	}
 
-	function beginOf(trouble: UndeliveredTrouble, deliveries: readonly Delivery[], posting: Posting) {
-		const { receiver, recipient, sinceMs, state } = trouble
+	function beginOf(trouble: UndeliveredTrouble, deliveries: readonly Delivery[]) {
+		const { receiver, recipient, sinceMs, state, receivers } = trouble
 		const side = sideOf(trouble)
 		const reason = findingOf(side, deliveries)?.delivery.lastError ?? ''
 		const count = countOf(state, deliveries)
 		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
 		const id = `${side}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
-		const notices = noticeDeliveries(
-			'system.undelivered',
-			{ id, receiver, recipient, state, count, reason, since: iso(sinceMs) },
-			trouble.receivers,
-			posting,
-		)
+		const data = { id, receiver, recipient, state, count, reason, since: iso(sinceMs) }
+		const notices = noticeDeliveries('system.undelivered', data, receivers, troubles.posting())
 		const isKnown = open().some((one) => one.announced && one.receiver === receiver && one.sinceMs === sinceMs)
 		if (state === 'failing' || isKnown) return notices
 		const refused = deliveries.filter((one) => one.status !== 'dead' && one.refused !== undefined)
-		const instead = trouble.receivers.map((name) =>
-			forwarded(refused, { name, recipients: posting.recipientsOf(name) }),
-		)
-		return [...notices, ...instead.flat()]
+		return [...notices, ...receivers.flatMap((name) => forwarded(refused, name))]
 	}
 
-	function endOf(trouble: UndeliveredTrouble, posting: Posting) {
+	function endOf(trouble: UndeliveredTrouble) {
 		const { receiver, sinceMs } = trouble
 		const side = sideOf(trouble)
 		const recipient = side === 'failing' ? trouble.recipient : null
 		const id = `recovered:${side}:${sinceMs}:${receiver}`
 		log.info({ receiver, reason: ENDS[side].reason }, 'the trouble of a receiver is over')
 		const data = { id, receiver, recipient, count: 0, since: iso(sinceMs), ends: 'undelivered', ...ENDS[side] } as const
-		return noticeDeliveries('system.recovered', data, trouble.receivers, posting)
+		return noticeDeliveries('system.recovered', data, trouble.receivers, troubles.posting())
 	}
 
 	/** The messages themselves, once for each recipient of the fallback. */
-	function forwarded(all: readonly Delivery[], to: Pick<Receiver, 'name' | 'recipients'>): readonly Delivery[] {
-		const posting = { nowMs: clock(), digest: sha256 }
+	function forwarded(all: readonly Delivery[], fallback: string): readonly Delivery[] {
+		const posting = troubles.posting()
+		const to = { receiver: fallback, recipients: posting.recipientsOf(fallback) }
 		return all.flatMap(({ id, receiver, message, answers }) => {
 			if (isForFallback(message)) return []
 			const messageOf = (deliveryId: string) =>
 				({ ...message, data: { ...message.data, deliveryId, insteadOf: receiver } }) as const
 			const answered = (copy: Delivery) => (answers === null ? null : copyId([answers, 'instead'], copy, sha256))
-			const copies = copiesOf([id, 'instead'], { receiver: to.name, recipients: to.recipients }, posting, messageOf)
+			const copies = copiesOf([id, 'instead'], to, posting, messageOf)
 			return copies.map((copy) => ({ ...copy, answers: answered(copy) }))
 		})
 	}
@@ -139,18 +132,17 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 		},
 		/** Posts what begins and ends. Never rejects: the next look tries again. */
 		async look(): Promise<void> {
-			if (troubles === undefined || !(isDue || (open().length > 0 && isPast(lookedMs, LOOK_EVERY_MS)))) return
+			if (!isDue && (open().length === 0 || !isPast(lookedMs, LOOK_EVERY_MS))) return
 			lookedMs = clock()
 			isDue = false
 			try {
-				await lookAtAll(troubles)
+				await lookAtAll()
 			} catch (error) {
 				isDue = true
 				log.debug({ err: error }, 'fallbacks cannot be notified; trying again')
 			}
 		},
 		/** Infinite while no receiver is in trouble. */
-		nextLookMs: (): number =>
-			troubles !== undefined && (isDue || open().length > 0) ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY,
+		nextLookMs: (): number => (isDue || open().length > 0 ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY),
 	}
 }

@@ -64,7 +64,7 @@ export function createTroubleBook({ store, receivers, clock, log }: TroubleBookO
 	function reconcile<K extends Kind>(
 		kind: K,
 		present: readonly TroubleOf<K>[],
-		postsOf: (trouble: TroubleOf<K>, isOver: boolean, posting: Posting) => readonly Delivery[],
+		postsOf: (trouble: TroubleOf<K>, isOver: boolean) => readonly Delivery[],
 	): Promise<void> {
 		const recorded = open(kind)
 		const find = (all: readonly Trouble[], of: Trouble) => all.find((one) => keyOf(one) === keyOf(of))
@@ -74,9 +74,8 @@ export function createTroubleBook({ store, receivers, clock, log }: TroubleBookO
 		const ended = recorded.filter((one) => find(present, one) === undefined)
 		const changed = [...news, ...ended]
 		if (changed.length > 0) {
-			const posting = { recipientsOf, nowMs: clock(), digest: sha256 }
 			const posts = changed.flatMap((one) =>
-				one.kind !== 'undelivered' || one.announced ? postsOf(one, ended.includes(one), posting) : [],
+				one.kind !== 'undelivered' || one.announced ? postsOf(one, ended.includes(one)) : [],
 			)
 			unposted = [...unposted, ...posts.filter(({ receiver }) => recipients.has(receiver))]
 			const others = troubles.open.filter((one) => find(changed, one) === undefined)
@@ -87,6 +86,12 @@ export function createTroubleBook({ store, receivers, clock, log }: TroubleBookO
 		return before
 	}
 
-	/** `timesAccepted`: how many refused edits have ended. */
-	return { open, reconcile, timesAccepted: () => troubles.timesAccepted }
+	return {
+		open,
+		reconcile,
+		/** How many refused edits have ended. */
+		timesAccepted: () => troubles.timesAccepted,
+		/** As of now. */
+		posting: (): Posting => ({ recipientsOf, nowMs: clock(), digest: sha256 }),
+	}
 }

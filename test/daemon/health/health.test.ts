@@ -16,6 +16,7 @@ const unchanged = { isRefused: false, isConfigChanged: false }
 const bookOf = (...open: readonly Trouble[]): TroubleBook => ({
 	open: (kind) => open.filter((one) => one.kind === kind) as never,
 	timesAccepted: () => 0,
+	posting: () => ({ recipientsOf: () => null, nowMs: 0, digest: String }),
 	reconcile: async () => undefined,
 })
 const troubles = bookOf()

@@ -1,7 +1,6 @@
 import { describe, expect } from 'vitest'
 import { allKinds } from '../../../src/kinds/all.js'
 import type { Message } from '../../../src/model/alert.js'
-import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
@@ -13,7 +12,6 @@ import {
 	alertDeliveryOf,
 	deliveryOf,
 	idOf,
-	keptLog,
 	messageOf,
 	never,
 	removalOf,
@@ -292,8 +290,7 @@ describeOnce('a digest that is refused', () => {
 		const desk = { ...keeping(lab, () => fine, {}), name: 'desk' }
 		await lab.store.post(numbers(1, 9).map((number) => alertDeliveryOf(number)))
 		const optionsOf = () => ({ fallback: 'desk', digest: { everyMs: minuteMs, max: 5 } })
-		const book = { store: lab.store, receivers: [hook, desk], clock: lab.clock, log: keptLog() }
-		const carrying = delivererOf(lab, [hook, desk], { optionsOf, troubles: createTroubleBook(book) })
+		const carrying = delivererOf(lab, [hook, desk], { optionsOf })
 		for (let at: number | null = lab.nowMs; at !== null; at = await lab.store.nextDueMs()) {
 			lab.nowMs = Math.max(lab.nowMs, at)
 			await carrying.drainOnce(never)

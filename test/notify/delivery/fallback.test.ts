@@ -4,7 +4,6 @@ import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Receiver } from '../../../src/model/ports.js'
 import type { Announcement as Stated } from '../../../src/model/state.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { startHookServer } from '../../support/hookServer.js'
@@ -44,9 +43,8 @@ function keeping(
 const words = (told: readonly Announcement[]) => told.map(({ message }) => message.type)
 
 function deliverer(receivers: readonly Receiver[], fallbacks: Readonly<Record<string, string>>) {
-	const shared = { store: lab.store, clock: lab.clock, log: keptLog(), receivers }
 	return createDeliverer({
-		...{ ...shared, troubles: createTroubleBook(shared) },
+		...{ store: lab.store, clock: lab.clock, log: keptLog(), receivers },
 		optionsOf: (name) => ({ fallback: fallbacks[name] ?? null, digest: null }),
 		random: () => 0.5,
 	})
@@ -240,10 +238,9 @@ describe('the fallback of a receiver', () => {
 	test('behavior: a circle of three that fail for hours: each learns once of the one before it', async () => {
 		const names = ['hook', 'desk', 'pager']
 		const circle: Readonly<Record<string, string>> = { hook: 'desk', desk: 'pager', pager: 'hook' }
-		const receivers = names.map((name) => scripted(name, () => retry))
-		const shared = { store: lab.store, clock: lab.clock, log: silent, receivers }
 		const all = createDeliverer({
-			...{ ...shared, troubles: createTroubleBook(shared), steady: lab.clock, random: () => 0.5 },
+			...{ store: lab.store, clock: lab.clock, steady: lab.clock, log: silent, random: () => 0.5 },
+			receivers: names.map((name) => scripted(name, () => retry)),
 			optionsOf: (name) => ({ fallback: circle[name] ?? null, digest: null }),
 		})
 		await lab.store.post([deliveryOf(1)])

@@ -6,7 +6,6 @@ import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import type { StatePlace } from '../../../src/model/state.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { openStore } from '../../../src/state/open.js'
 import { emptied, startServer } from '../../state/postgres/server.js'
 import { temporaryFolder } from '../../support/folder.js'
@@ -63,9 +62,8 @@ async function site(place: StatePlace, recipients: readonly string[] | null = nu
 					post: (all) => kill(() => store.post(all)) as Promise<void>,
 					changeTroubles: (next, all) => kill(() => store.changeTroubles(next, all)) as Promise<void>,
 				}
-				const shared = { store: watched, clock, log: silent, receivers: [hook, desk] }
 				await createDeliverer({
-					...{ ...shared, troubles: createTroubleBook(shared), random: () => 0.9 },
+					...{ store: watched, clock, log: silent, receivers: [hook, desk], random: () => 0.9 },
 					optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
 				}).drainOnce(never)
 			}).catch((error: unknown) => {

@@ -5,7 +5,6 @@ import type { Message, UndeliveredData } from '../../../src/model/alert.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { createTroubleBook } from '../../../src/notify/delivery/troubles.js'
 import { alertDeliveryOf, deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { scripted, useLab } from './lab.js'
 
@@ -26,20 +25,22 @@ function site(recipients: readonly string[] | null = null) {
 		told.push({ id, message })
 		return fine
 	})
+	const delivererOn = (store: Store) =>
+		createDeliverer({
+			...{ store, clock: lab.clock, log: keptLog(), receivers: [hook, desk], random: () => 0.5 },
+			optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
+			// A write that fails here fails for good: to try it again would take two real seconds.
+			drainDeadlineMs: 0,
+		})
 	return {
 		at,
 		told,
 		said: () => told.flatMap(({ message }) => (message.type.startsWith('system.') ? [message.type] : [])),
+		delivererOn,
 		/** A run of its own, each an hour after the one before: what it posts goes out with the next. */
 		async run(store: Store = lab.store) {
 			lab.nowMs += hour
-			const shared = { store, clock: lab.clock, log: keptLog(), receivers: [hook, desk] }
-			await createDeliverer({
-				...{ ...shared, troubles: createTroubleBook(shared), random: () => 0.5 },
-				optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
-				// A write that fails here fails for good: to try it again would take two real seconds.
-				drainDeadlineMs: 0,
-			}).drainOnce(never)
+			await delivererOn(store).drainOnce(never)
 		},
 	}
 }
@@ -120,6 +121,29 @@ describe('the report to a fallback that a receiver fails', () => {
 		await run()
 		await run()
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
+	})
+
+	test('error: a trouble begins and ends while neither can be written: both are reported once that works', async () => {
+		const { at, said, delivererOn } = site()
+		let isFull = true
+		const changeTroubles: Store['changeTroubles'] = async (next, post) => {
+			if (isFull) throw new StateError('disk', 'no space left')
+			await lab.store.changeTroubles(next, post)
+		}
+		const deliverer = delivererOn({ ...lab.store, changeTroubles })
+		await lab.store.post([alertDeliveryOf(1)])
+		for (const answer of [gone, fine, fine]) {
+			at.answer = () => answer
+			lab.nowMs += hour
+			await deliverer.drainOnce(never)
+		}
+		expect(said()).toEqual([])
+		isFull = false
+		// The daemon looks at its networks every second.
+		await deliverer.troubles.reconcile('stalled', [], () => [])
+		await deliverer.drainOnce(never)
+		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
+		expect(lab.store.troubles().open).toEqual([])
 	})
 
 	test.each([
