@@ -11,7 +11,7 @@ import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
-import { countOf, findingOf, isForFallback, receiverTroubles, type Standing, sideOf } from './receiverTroubles.js'
+import { countOf, findingOf, isForFallback, receiverTroubles, sideOf } from './receiverTroubles.js'
 import type { TroubleBook } from './troubles.js'
 
 export type Fallbacks = ReturnType<typeof createFallbacks>
@@ -29,14 +29,11 @@ const LOOK_EVERY_MS = 5_000
 /** After a start, a receiver has this long to answer before an outage of an earlier process is announced. */
 const GRACE_MS = 60_000
 
-/** How the troubles of a receiver end. */
+/** Why the troubles of a receiver are over. */
 const ENDS = {
-	undelivered: {
-		state: 'parked',
-		reason: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
-	},
-	failing: { state: 'failing', reason: 'it accepts messages again, or nothing waits for it any more' },
-} as const
+	undelivered: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
+	failing: 'it accepts messages again, or nothing waits for it any more',
+}
 
 export function createFallbacks({ store, troubles, clock, log, fallbackOf }: FallbackOptions) {
 	const startedMs = clock()
@@ -53,15 +50,15 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
 		const ofReceiver = (receiver: string) => all.filter((one) => one.receiver === receiver)
 		const present = [...names].flatMap((receiver) => {
-			const standing: Standing = {
+			return receiverTroubles({
 				receiver,
+				nowMs: clock(),
 				fallback: fallbackOf(receiver),
 				deliveries: ofReceiver(receiver),
 				lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
 				isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
 				recorded: open().filter((one) => one.receiver === receiver),
-			}
-			return receiverTroubles(standing, clock())
+			})
 		})
 		await troubles.reconcile('undelivered', present, (trouble, isOver) =>
 			isOver ? endOf(trouble) : beginOf(trouble, ofReceiver(trouble.receiver)),
@@ -86,10 +83,11 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 	function endOf(trouble: UndeliveredTrouble) {
 		const { receiver, sinceMs } = trouble
 		const side = sideOf(trouble)
-		const recipient = side === 'failing' ? trouble.recipient : null
+		const [state, recipient] = side === 'failing' ? [side, trouble.recipient] : (['parked', null] as const)
+		const reason = ENDS[side]
 		const id = `recovered:${side}:${sinceMs}:${receiver}`
-		log.info({ receiver, reason: ENDS[side].reason }, 'the trouble of a receiver is over')
-		const data = { id, receiver, recipient, count: 0, since: iso(sinceMs), ends: 'undelivered', ...ENDS[side] } as const
+		log.info({ receiver, reason }, 'the trouble of a receiver is over')
+		const data = { id, receiver, recipient, state, count: 0, reason, since: iso(sinceMs), ends: 'undelivered' } as const
 		return noticeDeliveries('system.recovered', data, trouble.receivers, troubles.posting())
 	}
 

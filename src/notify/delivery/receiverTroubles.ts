@@ -15,7 +15,7 @@ type Side = 'undelivered' | 'failing'
 export const sideOf = ({ state }: UndeliveredTrouble): Side => (state === 'failing' ? 'failing' : 'undelivered')
 
 /** What is known of a receiver. */
-export interface Standing {
+interface Standing {
 	readonly receiver: string
 	/** Null: none. */
 	readonly fallback: string | null
@@ -25,11 +25,12 @@ export interface Standing {
 	readonly isTried: boolean
 	/** Its troubles so far. */
 	readonly recorded: readonly UndeliveredTrouble[]
+	readonly nowMs: number
 }
 
 /** The troubles of a receiver now. One that begins is recorded before it is announced, if it must last first. */
-export function receiverTroubles(standing: Standing, nowMs: number): readonly UndeliveredTrouble[] {
-	const { receiver, fallback, deliveries, recorded } = standing
+export function receiverTroubles(standing: Standing): readonly UndeliveredTrouble[] {
+	const { receiver, fallback, deliveries, recorded, nowMs } = standing
 	const receivers = fallback === null ? [] : [fallback]
 	return (['undelivered', 'failing'] as const).flatMap((side) => {
 		const ours = recorded.filter((one) => sideOf(one) === side)
@@ -40,7 +41,7 @@ export function receiverTroubles(standing: Standing, nowMs: number): readonly Un
 		const begun = { receiver, recipient: delivery.recipient, sinceMs: nowMs, receivers, state, announced: false }
 		const isNew = !isKnown && (fallback !== null || side === 'failing')
 		const all = isNew ? [...ours, { kind: 'undelivered', ...begun } as const] : ours
-		return all.map((one) => (isNews(one, found, standing, nowMs) ? { ...one, state, announced: true } : one))
+		return all.map((one) => (isNews(one, found, standing) ? { ...one, state, announced: true } : one))
 	})
 }
 
@@ -66,12 +67,8 @@ export function findingOf(side: Side, deliveries: readonly Delivery[]): Finding 
 	return refused === undefined ? null : { state: 'parked', delivery: refused }
 }
 
-function isNews(
-	{ state, announced, sinceMs }: UndeliveredTrouble,
-	found: Finding,
-	{ isTried }: Standing,
-	nowMs: number,
-): boolean {
+function isNews(trouble: UndeliveredTrouble, found: Finding, { isTried, nowMs }: Standing): boolean {
+	const { state, announced, sinceMs } = trouble
 	if (found.state !== 'failing') return !announced || (state === 'parked' && found.state === 'dead')
 	if (announced || !isTried) return false
 	return Math.abs(nowMs - sinceMs) >= OUTAGE_MS || failedAttempts(found.delivery) >= OUTAGE_ATTEMPTS
