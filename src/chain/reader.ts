@@ -103,7 +103,6 @@ export function createReader(options: ReaderOptions): Reader {
 			mayLack,
 			// Where books are kept, they show what came to an heir.
 			blankEnds: !fees,
-			together: (rpc) => registry.known(rpc)?.filterMode === 'union',
 		}),
 		trace_block: traceBlockSource({ onUnknown, onForeign, isPrivate, costs, withdrawals, mayLack }),
 		debug_traceBlockByNumber: debugTraceSource({
@@ -143,7 +142,7 @@ export function createReader(options: ReaderOptions): Reader {
 		const blocks = Math.min(Number(length), sizeOf(rpc, 'trace_filter').blocks)
 		const lists = Math.ceil(addresses.size / firstList)
 		const readsHeaders = withdrawals.mayBePaid || options.readsHeaders(addresses)
-		const asked = { blocks, lists, together: capabilities.filterMode === 'union', readsHeaders }
+		const asked = { blocks, lists, readsHeaders }
 		const isCheaper = areBlocksCheaper(asked, densities.of(addresses))
 		return isTip || isCheaper ? ['trace_block', ...able.filter((source) => source !== 'trace_block')] : able
 	}

@@ -14,7 +14,6 @@ import { dueIn, linesOf, openRpc, placesOf, readAll } from './reading.js'
 
 const sources: readonly (readonly [string, Source])[] = [
 	['trace_filter', traceFilterSource({})],
-	['trace_filter, both lists together', traceFilterSource({ together: () => true })],
 	['trace_block', traceBlockSource({})],
 	['debug_traceBlockByNumber with callTracer', debugTraceSource({ tracer: () => 'callTracer' })],
 ]

@@ -28,7 +28,7 @@ export interface Capabilities {
 	}
 	/** The tracer of `debug_traceBlockByNumber` that worked; null when none was asked for. */
 	readonly tracer: Tracer | null
-	/** Whether two lists in one request mean either or both. Null: not seen. */
+	/** Whether two lists in one call mean either or both, for the operator. Null: not seen. */
 	readonly filterMode: 'union' | 'intersection' | null
 	/** How the endpoint answers a request beyond its head. Null: not seen. */
 	readonly beyondHead: 'refused' | 'empty' | null

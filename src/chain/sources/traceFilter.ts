@@ -18,16 +18,14 @@ import { completeHits } from './completeHits.js'
 import type { Source, SourceOptions, SourcePart } from './source.js'
 
 export interface TraceFilterOptions extends SourceOptions {
-	/** Send both lists in one request: only for a node whose probe showed that it reads them as "either". */
-	readonly together?: (rpc: Rpc) => boolean
 	/** Also read self-destructs whose rows name neither heir nor amount, since any address may be the heir. */
 	readonly blankEnds?: boolean
 }
 
 /**
- * `trace_filter`: two requests per span, one for each list, because nodes differ on what two lists in one request mean.
- * Requests use only the four fields that every node knows, and block numbers as plain hex, never a tag (docs/nodes.md,
- * "What is asked so that it means the same everywhere").
+ * `trace_filter`: two calls per span, one for each list, because nodes differ on what two lists in one call mean, and
+ * one URL may lead to several nodes. Only the four fields that every node knows are sent, and block numbers as plain
+ * hex, never a tag (docs/nodes.md, "What is asked so that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
 	/** `more`: calls that may go into one batch with the traces; their results come first. */
@@ -38,8 +36,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 		signal: AbortSignal,
 	): Promise<readonly unknown[]> {
 		try {
-			const together = options.together?.(rpc) ?? false
-			return await askAll(rpc, [...more, ...filterCalls(span, { list, calls }, together)], signal)
+			return await askAll(rpc, [...more, ...filterCalls(span, { list, calls })], signal)
 		} catch (error) {
 			const isTooMuch = error instanceof RpcError && error.kind === 'too-large'
 			// With many blocks, the blocks may be too many; a body refused with status 413 is too long because of the list.
@@ -153,14 +150,12 @@ function* listsOf(addresses: AddressSet, blankEnds: boolean, size: number): Gene
 	if (list.length > 0) yield list
 }
 
-function filterCalls(span: Span, { list, calls }: Listed, together: boolean): readonly RpcCall[] {
+function filterCalls(span: Span, { list, calls }: Listed): readonly RpcCall[] {
 	const range = { fromBlock: hexOf(span.from), toBlock: hexOf(span.to) }
-	const filters = together
-		? [{ ...range, fromAddress: list, toAddress: list }]
-		: [
-				{ ...range, fromAddress: list },
-				{ ...range, toAddress: list },
-			]
+	const filters = [
+		{ ...range, fromAddress: list },
+		{ ...range, toAddress: list },
+	]
 	return filters.map((filter) => ({ method: 'trace_filter', params: [filter], calls }))
 }
 

@@ -41,10 +41,8 @@ export function isCheaperWhole(trees: number, rows: number | null): boolean {
 
 export interface SpanQuestion {
 	readonly blocks: number
-	/** Number of address lists in a request. */
+	/** Number of address lists; senders and recipients are asked for apart. */
 	readonly lists: number
-	/** Whether one request covers both senders and recipients. */
-	readonly together: boolean
 	/** Whether each header is needed in any case: it may contain withdrawals, or rule out logs. */
 	readonly readsHeaders: boolean
 }
@@ -54,15 +52,14 @@ const BLOCKS_PER_PASS = 16
 
 /** Whether reading each block of a span whole costs less than lists plus completing what the lists find. */
 export function areBlocksCheaper(
-	{ blocks, lists, together, readsHeaders }: SpanQuestion,
+	{ blocks, lists, readsHeaders }: SpanQuestion,
 	{ hitBlocks, trees, rows }: Density,
 ): boolean {
 	const block = costOfBlock(rows)
-	const questions = (together ? 1 : 2) * lists
 	const passes = BLOCKS_PER_PASS * (lists - 1) * (1 + block)
 	const headers = readsHeaders ? blocks : Math.min(2, blocks) + blocks * hitBlocks
 	const completion = Math.min(trees, hitBlocks * block)
-	const byLists = headers + questions + passes + blocks * completion
+	const byLists = headers + 2 * lists + passes + blocks * completion
 	return byLists > blocks * (1 + block)
 }
 

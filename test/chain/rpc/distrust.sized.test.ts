@@ -111,6 +111,19 @@ describeOnce('trace_filter', () => {
 			expect([error.kind, error.message]).toEqual([kind, expect.stringMatching(message)])
 		})
 	})
+
+	test('behavior: behind the URL another node than the probed one reads lists otherwise: nothing is lost', async () => {
+		const options = { anvilUrl: anvil.url, dialects: [{ lists: 'either' }], source: 'trace_filter' } as const
+		// Rows of one address fill no gap that the tree of another shows.
+		const [address] = books.watched as [Address]
+		const [alone, due] = [new Set([address]), books.due.filter((one) => one.address === address)]
+		await withSession(options, async ({ gateway, walk }) => {
+			await walk({ from: span.from, to: span.from }, alone)
+			gateway.dialect = { lists: 'both' }
+			expect(due).not.toEqual([])
+			expect(linesOf(dueIn(await walk(span, alone), [...alone]))).toEqual(linesOf(due))
+		})
+	})
 })
 
 describe('whole blocks', () => {

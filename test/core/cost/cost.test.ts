@@ -31,7 +31,7 @@ describe('receipts of a block at once', () => {
 })
 
 describe('a span by lists, or by whole blocks', () => {
-	const span = { blocks: 100, lists: 1, together: true, readsHeaders: false }
+	const span = { blocks: 100, lists: 1, readsHeaders: false }
 
 	test('default: by lists while nothing is known, and where blocks seldom hold a hit', () => {
 		expect(areBlocksCheaper(span, nothingKnown)).toBe(false)
@@ -44,18 +44,18 @@ describe('a span by lists, or by whole blocks', () => {
 		expect(areBlocksCheaper({ ...span, blocks: 1_000 }, { hitBlocks: 0.9, trees: 3, rows: 1_200 })).toBe(false)
 	})
 
-	test('behavior: a single block is read whole where two lists would have to be requested', () => {
-		expect(areBlocksCheaper({ ...span, blocks: 1, together: false }, nothingKnown)).toBe(true)
-		expect(areBlocksCheaper({ ...span, blocks: 1 }, nothingKnown)).toBe(false)
+	test('behavior: a single block is read whole, since each list is asked for twice', () => {
+		expect(areBlocksCheaper({ ...span, blocks: 1 }, nothingKnown)).toBe(true)
+		expect(areBlocksCheaper({ ...span, blocks: 3 }, nothingKnown)).toBe(false)
 	})
 
 	test('behavior: headers that are read in any case make neither way dearer', () => {
-		// 4 headers and 4 blocks against 4 or 5 lists and 4 headers.
-		const few = { ...span, blocks: 4, together: false, readsHeaders: true }
+		// 4 headers and 4 blocks against 2 calls for the list and 4 headers.
+		const few = { ...span, blocks: 4, readsHeaders: true }
 		expect(areBlocksCheaper(few, nothingKnown)).toBe(false)
 		expect(areBlocksCheaper({ ...few, blocks: 1 }, nothingKnown)).toBe(true)
-		// Each block is hit: 2 + 100 headers, a list and 99 trees against 200; or 100 headers, where each is read.
-		const dense = { hitBlocks: 1, trees: 0.99, rows: 0 }
+		// Each block is hit: 102 headers, 2 lists and 97 trees against 200; or 100 headers, where each is read.
+		const dense = { hitBlocks: 1, trees: 0.97, rows: 0 }
 		expect(areBlocksCheaper(span, dense)).toBe(true)
 		expect(areBlocksCheaper({ ...span, readsHeaders: true }, dense)).toBe(false)
 	})
