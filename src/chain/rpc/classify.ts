@@ -58,17 +58,19 @@ function startOf(text: string): string {
 }
 
 /**
- * The number of calls that a batch may have, when the text refuses one; 1 when it names no number; null when it is not
- * about batches. dRPC "Batch of more than 3 requests are not allowed on free tier"; Besu "Number of requests exceeds
- * max batch size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched requests are not supported by this
- * server" (-32005).
+ * The number of calls that a batch may have, when the text refuses one; null when it is not about batches. Without a
+ * number: infinite if a smaller batch may be taken, else 1. dRPC "Batch of more than 3 requests are not allowed on free
+ * tier"; Besu "Number of requests exceeds max batch size"; Erigon "batch limit 100 exceeded"; jsonrpsee (Reth) "Batched
+ * requests are not supported by this server" (-32005).
  */
 export function batchLimitIn(text: string): number | null {
 	const start = startOf(text)
 	if (!refusesBatch(start)) return null
 	const named =
-		/(?:more than|limit(?:ed)?(?: is| of| to)?|max(?:imum)?(?: allowed| batch| size| is| of)*)[ :]{1,2}(\d+)/i
-	return Math.max(1, Number(named.exec(start)?.[1] ?? 1))
+		/(?:more than|limit(?:ed)?(?: is| of| to)?|max(?:imum)?(?: allowed| batch| size| is| of)*)[ :]{1,2}(\d[\d,]*)/i
+	const limit = named.exec(start)?.[1]?.replaceAll(',', '')
+	if (limit !== undefined) return Math.max(1, Number(limit))
+	return /exceed|too (?:large|big|many)/i.test(start) ? Number.POSITIVE_INFINITY : 1
 }
 
 function refusesBatch(text: string): boolean {
@@ -79,6 +81,13 @@ function refusesBatch(text: string): boolean {
 		)
 	)
 }
+
+/** Not where a proxy writes the method before the words about a block: "trace_block: block not found". */
+const methodNotOffered = new RegExp(
+	String.raw`\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b(?:(?!\b(?:block|header|transaction|state)\b).)*` +
+		'not (?:found|available|enabled|supported)',
+	'i',
+)
 
 /**
  * The first match decides, so the order matters: "limited to" means a range unless requests are limited, "not
@@ -132,7 +141,7 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	[/unsupported method|not whitelisted|unimplemented|not implemented/i, 'unsupported'], // Reth's ots_search*
 	[/is not included in your (?:current )?plan|not available on (?:the|your)/i, 'unsupported'],
 	// geth, Erigon: "the method trace_filter does not exist/is not available"; Besu "Method not enabled"
-	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*not (?:found|available|enabled|supported)/i, 'unsupported'],
+	[methodNotOffered, 'unsupported'],
 	[/\b(?:method|module|namespace|tracer|[a-z]+_\w+)\b.*(?:does not exist|disabled)/i, 'unsupported'],
 
 	// The tip changed during the request: Erigon "first run for txIndex 0 error: nonce too high".
@@ -142,6 +151,7 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// geth; Reth 4444 "pruned history unavailable: …"
 	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
+	[/beyond current head/i, 'no-data'], // Reth, op-geth: "block range extends beyond current head block"
 	[/null round/i, 'no-data'], // Lotus
 	// Nethermind; Besu; geth "historical state <root> is not available", "state histories haven't been fully indexed yet"
 	[/no state available|\bstate (?:\S{64,66} )?(?:is )?(?:unavailable|not available)|state histories/i, 'no-data'],

@@ -119,9 +119,11 @@ describe('batches', () => {
 		['Batch of more than 3 requests are not allowed on free tier, to use larger batches upgrade to paid tier', 3],
 		['batch limit 100 exceeded (can increase by --rpc.batch.limit). Requested batch of size: 150', 100],
 		['The batch request was too large: Exceeded max limit of 50', 50],
-		['Number of requests exceeds max batch size', 1],
+		['Number of requests exceeds max batch size', Number.POSITIVE_INFINITY],
+		['maximum batch size is 1,000', 1_000],
 		['Batched requests are not supported by this server', 1],
-		['batch too large', 1],
+		['batch too large', Number.POSITIVE_INFINITY],
+		['batch requests are disabled', 1],
 		['Block range is too large', null],
 		['rate limit: 3 requests', null],
 	])('%s', (text, limit) => {
