@@ -277,7 +277,7 @@ export function createChain(options: ChainOptions): Chain {
 	return {
 		async head(signal) {
 			const ask = async (rpc: Rpc, until: AbortSignal) => {
-				return { rpc, answer: await readHead(rpc, registry.known(rpc), withdrawals, until) }
+				return { rpc, answer: await readHead(rpc, withdrawals, until) }
 			}
 			// The chain id is asked at the same time; the head counts once that is known.
 			const { rpc, answer } = await endpoints.use(ask, signal, { ...soon, beside: true, rank: falseHeadClaims.rank })

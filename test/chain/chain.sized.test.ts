@@ -333,7 +333,17 @@ describeOnce('the head', () => {
 			await walk({ from: 1n, to: 2n }, watched)
 			const before = gateway.count('eth_getBlockByNumber')
 			expect(await chain.head(never)).toEqual(head)
-			expect(gateway.count('eth_getBlockByNumber') - before).toBe(hasTags ? 3 : 1)
+			expect(gateway.count('eth_getBlockByNumber') - before).toBe(3)
+		})
+	})
+
+	// geth has no finalized block from its start until its consensus client names one.
+	test('behavior: a node that learns of its tags after the probe: the next head has them', async () => {
+		await withSession(on({ noTags: 'error' }), async ({ chain, walk, gateway }) => {
+			await walk({ from: 1n, to: 2n }, watched)
+			gateway.dialect = {}
+			const { safe, finalized } = await chain.head(never)
+			expect([safe !== null, finalized !== null]).toEqual([true, true])
 		})
 	})
 

@@ -74,20 +74,15 @@ export async function askQuantity(
 	})
 }
 
-/** The head, and the blocks of its tags, where the endpoint has them or has not been probed yet. */
-export async function readHead(
-	rpc: Rpc,
-	capabilities: { readonly safeTag: boolean; readonly finalizedTag: boolean } | null,
-	lists: WithdrawalLists,
-	signal: AbortSignal,
-): Promise<HeadAnswer> {
+const TAGS = ['latest', 'safe', 'finalized'] as const
+
+/** The head, and the blocks of its tags. All are asked for each time: a node just started names no finalized block. */
+export async function readHead(rpc: Rpc, lists: WithdrawalLists, signal: AbortSignal): Promise<HeadAnswer> {
 	const reading = { endpoint: rpc.endpoint, method: 'eth_getBlockByNumber' }
-	const asks = { safe: capabilities?.safeTag ?? true, finalized: capabilities?.finalizedTag ?? true }
-	const tags = ['latest', ...(asks.safe ? ['safe'] : []), ...(asks.finalized ? ['finalized'] : [])]
-	const calls = tags.map((tag) => ({ method: reading.method, params: [tag, false] }))
+	const calls = TAGS.map((tag) => ({ method: reading.method, params: [tag, false] }))
 	const answers = await rpc.batch(calls, signal)
-	const blockBy = (tag: string): Header | null => {
-		const answer = answers[tags.indexOf(tag)]
+	const blockBy = (tag: (typeof TAGS)[number]): Header | null => {
+		const answer = answers[TAGS.indexOf(tag)]
 		if (answer instanceof RpcError && (tag === 'latest' || !isAboutTag(answer))) throw answer
 		return isObject(answer) && !(answer instanceof RpcError) ? readBlock(answer, reading) : null
 	}
