@@ -93,12 +93,16 @@ export async function readHead(rpc: Rpc, lists: WithdrawalLists, signal: AbortSi
 	return { latest, safe: blockBy('safe')?.number ?? null, finalized: blockBy('finalized')?.number ?? null }
 }
 
-/** Nodes without a tag refuse it in many ways: Nethermind -39001, geth and Erigon "finalized block not found". */
+/**
+ * Nodes without a tag refuse it in many ways: Nethermind -39001, geth and Erigon "finalized block not found"; gateways
+ * leave it without an answer.
+ */
 function isAboutTag({ kind, facts }: RpcError): boolean {
 	return (
 		kind === 'no-data' ||
 		kind === 'bad-params' ||
 		kind === 'unsupported' ||
+		kind === 'malformed' ||
 		(kind === 'server' && (facts.status ?? 500) < 500)
 	)
 }
