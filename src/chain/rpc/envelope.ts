@@ -47,7 +47,7 @@ function readBatch(items: readonly unknown[], ids: readonly number[]): Reading {
 	// An item with the id null could not be read by the node: its fault is given to the calls without an answer.
 	let stray: Answer | null = null
 	for (const item of items) {
-		const id = isRecord(item) ? item.id : undefined
+		const id = isRecord(item) ? idOf(item) : undefined
 		if (id === null || id === undefined) stray = { fault: faultOf(item) }
 		else if (typeof id !== 'number' || !ids.includes(id)) {
 			return { whole: brokenFault('an answer in the batch has an id that was not asked'), single: false }
@@ -66,11 +66,16 @@ function readOne(value: unknown, id: number): Answer {
 		return { fault: brokenFault('the answer holds both a result and an error') }
 	}
 	// An error may come without an id: the node could not read ours, or a gateway answered in its place.
-	if (value.id !== id && !(hasError && (value.id ?? null) === null)) {
+	if (idOf(value) !== id && !(hasError && (value.id ?? null) === null)) {
 		if (hasError || hasResult) return { fault: brokenFault('the answer has the id of another request') }
 	}
 	if (hasError || !hasResult) return { fault: faultOf(value) }
 	return { result: value.result }
+}
+
+/** Some gateways give the number back as a text. */
+function idOf({ id }: Readonly<Record<string, unknown>>): unknown {
+	return typeof id === 'string' && /^\d{1,15}$/.test(id) ? Number(id) : id
 }
 
 /** The error in an object, in the standard's form or in a gateway's: `{"error": "text"}`, `{"message": "text"}`. */

@@ -50,6 +50,16 @@ describe('call', () => {
 		expect(await open().call('test_echo', [1], never)).toBeNull()
 	})
 
+	test('behavior: an id that comes back as a text is the same id, alone and in a batch', async () => {
+		const asText = (one: unknown) => ({ ...(one as object), id: String((one as { id: number }).id) })
+		node.fail((ask, response, good) => {
+			faults.body(Array.isArray(good) ? good.map(asText) : asText(good))(ask, response, good)
+		})
+		expect(await open().call('test_echo', [7], never)).toBe(7)
+		const calls = [1, 2].map((param) => ({ method: 'test_echo', params: [param] }))
+		expect(await open().batch(calls, never)).toEqual([1, 2])
+	})
+
 	test('behavior: "error": null beside a result is no error', async () => {
 		node.fail((ask, response) => faults.body({ id: ask.calls[0]?.id, result: 7, error: null })(ask, response, null))
 		expect(await open().call('test_echo', [1], never)).toBe(7)
