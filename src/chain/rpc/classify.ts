@@ -151,11 +151,16 @@ const texts: readonly (readonly [RegExp, RpcErrorKind])[] = [
 	// geth; Reth 4444 "pruned history unavailable: …"
 	[/missing trie node|prun(?:ed|ing)|earliest available/i, 'no-data'],
 	[/could not be found|unknown block|is greater than latest block/i, 'no-data'], // Nethermind; geth; Besu >= 26.1
-	[/beyond current head/i, 'no-data'], // Reth, op-geth: "block range extends beyond current head block"
+	// geth, Reth: "block range extends beyond current head block"; Cosmos
+	[/beyond current head|current blockchain height/i, 'no-data'],
 	[/null round/i, 'no-data'], // Lotus
-	// Nethermind; Besu; geth "historical state <root> is not available", "state histories haven't been fully indexed yet"
-	[/no state available|\bstate (?:\S{64,66} )?(?:is )?(?:unavailable|not available)|state histories/i, 'no-data'],
-	[/\b(?:block|header|transaction)\b.{0,90}not found/i, 'no-data'], // Reth "block not found: …"; Erigon ots
+	// Nethermind; Reth; Besu; geth "state histories haven't been fully indexed yet"
+	[/no state (?:available|found)|\bstate (?:is )?unavailable|state histories/i, 'no-data'],
+	// Reth "block not found: …"; geth "historical state <root> is not available"; zkSync; Cosmos
+	[
+		/\b(?:block|header|transaction|state|height)\b.{0,90}(?:not (?:yet )?(?:found|available)|doesn't exist)/i,
+		'no-data',
+	],
 	// geth in a reorganisation; Avalanche; op-geth before Bedrock
 	[/genesis is not traceable|unfinalized data|after last accepted block|no historical rpc/i, 'no-data'],
 
