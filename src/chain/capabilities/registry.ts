@@ -9,12 +9,15 @@ import type { Rpc } from '../rpc/rpc.js'
 import type { SourceName } from '../sources/source.js'
 import type { Capabilities } from './capabilities.js'
 import { permitted, type SourceChoice } from './permitted.js'
-import { type ProbeSetting, probe } from './probe.js'
+import { type ProbeQuestion, type ProbeSetting, probe } from './probe.js'
 import { createProbeCache, type ProbeCache } from './probeCache.js'
 
 /** Probed at first use, when the client changes, and every 4 hours. Keyed by limits, since an Rpc may be wrapped. */
 export interface CapabilitiesRegistry {
-	/** Waits for the first probe, and at most 2 s for a later one. Throws RpcError if the endpoint cannot be judged. */
+	/**
+	 * Waits for a brief probe at first, after a change of the client, and where no source is left; else at most 2 s for a
+	 * thorough one. Throws RpcError if the endpoint cannot be judged.
+	 */
 	of(rpc: Rpc, signal: AbortSignal): Promise<Capabilities>
 	/** Starts the first probe ahead of its use. `headAnswer`: the head that was just given. Never throws. */
 	expect(rpc: Rpc, headAnswer: HeadAnswer, signal: AbortSignal): void
@@ -34,6 +37,8 @@ interface Entry {
 	/** Number of consecutive probes without a clear result. */
 	readonly inconclusiveProbes: number
 }
+
+type How = Pick<ProbeQuestion, 'headAnswer' | 'brief'>
 
 const PROBE_EVERY_MS = 4 * 3_600_000
 const VERSION_EVERY_MS = 10 * 60_000
@@ -67,13 +72,13 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	/** Answers of a probe that failed on its way; the next probe continues from there. */
 	const begun = new Map<Limits, ProbeCache>()
 
-	async function probeNow(rpc: Rpc, headAnswer: HeadAnswer | null, signal: AbortSignal): Promise<Entry> {
+	async function probeNow(rpc: Rpc, { headAnswer = null, brief = true }: How, signal: AbortSignal): Promise<Entry> {
 		const { limits } = rpc
 		const before = entries.get(limits)
 		const old = begun.get(limits)
 		const kept = old !== undefined && clock() - old.atMs < KEPT_MS ? old : createProbeCache(headAnswer, clock())
 		begun.set(limits, kept)
-		const question = { setting, headAnswer: kept.headAnswer, brief: before === undefined }
+		const question = { setting, headAnswer: kept.headAnswer, brief }
 		const capabilities = await probe(kept.over(rpc), question, signal)
 		begun.delete(limits)
 		const wasInconclusive = before !== undefined && isInconclusive(before)
@@ -91,7 +96,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	}
 
 	/** One probe at a time for an endpoint. If its first caller gives up, the next one continues from the answers. */
-	async function probeOnce(rpc: Rpc, signal: AbortSignal, headAnswer: HeadAnswer | null = null): Promise<Entry> {
+	async function probeOnce(rpc: Rpc, signal: AbortSignal, how: How = {}): Promise<Entry> {
 		const { limits } = rpc
 		for (let other = running.get(limits); other !== undefined; other = running.get(limits)) {
 			try {
@@ -100,7 +105,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 				if (signal.aborted || !other.signal.aborted) throw error
 			}
 		}
-		const entry = probeNow(rpc, headAnswer, signal).finally(() => running.delete(limits))
+		const entry = probeNow(rpc, how, signal).finally(() => running.delete(limits))
 		running.set(limits, { entry, signal })
 		return entry
 	}
@@ -108,7 +113,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 	/** Waits 2 s for a new probe, then uses the old result. If the probe fails, it is repeated later. */
 	async function probeBeside(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<Entry> {
 		if (running.has(rpc.limits)) return entry
-		const asked = probeOnce(rpc, signal).catch((error: unknown) => {
+		const asked = probeOnce(rpc, signal, { brief: false }).catch((error: unknown) => {
 			entry.probedAtMs = clock()
 			log.debug({ endpoint: rpc.endpoint, err: error }, 'the endpoint could not be asked anew what it can do')
 			return entry
@@ -156,7 +161,7 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 		},
 		expect(rpc, headAnswer, signal) {
 			// A failure is thrown by `of`.
-			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, headAnswer).catch(() => {})
+			if (!entries.has(rpc.limits)) probeOnce(rpc, signal, { headAnswer }).catch(() => {})
 		},
 		known(rpc) {
 			return entries.get(rpc.limits)?.capabilities ?? null

@@ -93,3 +93,13 @@ test('behavior: the first trial, which a reader waits for, is shorter than one a
 	await ask()
 	expect(Math.max(...first)).toBeLessThan(Math.max(...patience))
 })
+
+test('behavior: a trial after a change of the client, which a reader waits for, is as short as the first', async () => {
+	const { ask, pass, gateway, patience } = await open(() => false)
+	expect((await ask()).capabilities.proved).toBe(true)
+	const first = patience.splice(0)
+	gateway.dialect = { clientVersion: 'Other/v2' }
+	pass(11 * 60_000)
+	expect((await ask()).capabilities.clientVersion).toBe('Other/v2')
+	expect(Math.max(...patience)).toBe(Math.max(...first))
+})
