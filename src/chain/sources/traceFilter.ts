@@ -13,7 +13,7 @@ import { createEnteredNotes } from '../traces/entered.js'
 import { type Row, readRow } from '../traces/parityRows.js'
 import { createRowReader } from '../traces/rowReader.js'
 import { listOf, rowsIn } from '../traces/traceRows.js'
-import { type Header, hexOf, malformed, type Reading } from '../wire/wire.js'
+import { type Header, hexOf, malformed, type Reading, unsettled } from '../wire/wire.js'
 import { completeHits } from './completeHits.js'
 import type { Source, SourceOptions, SourcePart } from './source.js'
 
@@ -28,15 +28,15 @@ export interface TraceFilterOptions extends SourceOptions {
  * hex, never a tag (docs/nodes.md, "What is asked so that it means the same everywhere").
  */
 export function traceFilterSource(options: TraceFilterOptions): Source {
-	/** `more`: calls that may go into one batch with the traces; their results come first. */
+	/** The answers of each request: to `more` first, then the traces. */
 	async function askList(
 		rpc: Rpc,
 		span: Span,
 		{ list, calls, more }: Listed & { readonly more: readonly RpcCall[] },
 		signal: AbortSignal,
-	): Promise<readonly unknown[]> {
+	): Promise<readonly (readonly unknown[])[]> {
 		try {
-			return await askAll(rpc, [...more, ...filterCalls(span, { list, calls })], signal)
+			return [await askAll(rpc, [...more, ...filterCalls(span, { list, calls })], signal)]
 		} catch (error) {
 			const isTooMuch = error instanceof RpcError && error.kind === 'too-large'
 			// With many blocks, the blocks may be too many; a body refused with status 413 is too long because of the list.
@@ -45,7 +45,7 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const half = Math.ceil(list.length / 2)
 			rpc.limits.list.learn(half)
 			const first = await askList(rpc, span, { list: list.slice(0, half), calls, more }, signal)
-			return [...first, ...(await askList(rpc, span, { list: list.slice(half), calls, more: [] }, signal))]
+			return [...first, ...(await askList(rpc, span, { list: list.slice(half), calls, more }, signal))]
 		}
 	}
 
@@ -91,15 +91,21 @@ export function traceFilterSource(options: TraceFilterOptions): Source {
 			const early = known ?? (isSettled ? null : await readHeader(rpc, span.to, signal))
 			const blankEnds = options.blankEnds === true && !addresses.has(NO_ADDRESS)
 			const lists = [...listsOf(addresses, blankEnds, rpc.limits.list.now())]
-			// The first header is only checked against the part before, so it may come with the traces.
-			const ends = [...new Set([...(early === null ? [span.to] : []), ...(span.from === span.to ? [] : [span.from])])]
-			const asked = lists.map((list, at) =>
-				askList(rpc, span, { list, calls: addresses.calls, more: at === 0 ? ends.map(blockCall) : [] }, signal),
+			// Behind one URL another node may answer than before, and one without the last block gives no rows at all. The
+			// first header is only checked against the part before.
+			const ends = [...new Set([span.to, span.from])]
+			const more = ends.map(blockCall)
+			const asked = lists.map((list) => askList(rpc, span, { list, calls: addresses.calls, more }, signal))
+			const requests = (await Promise.all(asked)).flat()
+			const answers = requests.flatMap((answer) => answer.slice(ends.length))
+			const headers = requests.flatMap((answer) =>
+				ends.map((number, at) => needBlock(answer[at], number, rpc.endpoint)),
 			)
-			const results = (await Promise.all(asked)).flat()
-			const answers = results.slice(ends.length)
-			const headers = ends.map((number, at) => needBlock(results[at], number, rpc.endpoint))
 			const last = early ?? (headers[0] as Header)
+			for (const { number, hash } of headers) {
+				if (number !== last.number || hash === last.hash) continue
+				throw unsettled(reading, `block ${number} was replaced while it was read`)
+			}
 			const first = headers.find(({ number }) => number === span.from) ?? last
 			const { parentHash } = first
 			let count = 0

@@ -6,7 +6,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import type { Dialect } from '../../support/dialectGateway.js'
 import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
-import { errorOf } from '../../support/pool.js'
+import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { dueIn, eventsIn, linesOf } from '../reading.js'
 import { type SessionOptions, withSession } from './session.js'
@@ -110,6 +110,28 @@ describeOnce('trace_filter', () => {
 			const error = await errorOf(walk(span, watched))
 			expect([error.kind, error.message]).toEqual([kind, expect.stringMatching(message)])
 		})
+	})
+
+	// Erigon answers nothing at all where the range ends beyond its head.
+	test('error: behind the URL a node that lags the head that was given is not believed', async () => {
+		const lags = span.to - 3n
+		const twist: Twist = (method, [first], result) => {
+			if (method === 'eth_getBlockByNumber' && BigInt((result as { number: string }).number) > lags) return null
+			if (method !== 'trace_filter') return undefined
+			return BigInt((first as { toBlock: string }).toBlock) > lags ? [] : result
+		}
+		await withSession(
+			session(() => undefined, { source: 'trace_filter' }),
+			async ({ gateway, walk, chain }) => {
+				await walk({ from: span.from, to: span.from }, watched)
+				await chain.head(never)
+				gateway.dialect = { twist }
+				const read = async () => {
+					for await (const _ of chain.walk({ from: span.from + 1n, to: span.to }, watched, never));
+				}
+				expect((await errorOf(read())).kind).toBe('no-data')
+			},
+		)
 	})
 
 	test('behavior: behind the URL another node than the probed one reads lists otherwise: nothing is lost', async () => {
