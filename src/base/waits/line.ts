@@ -1,11 +1,11 @@
-import { isPatient } from './patience.js'
+import { isLowPriority } from './priority.js'
 import { unlessAborted } from './wait.js'
 
-/** Callers wait in line, first come, first served; those with a patient signal let the others overtake them. */
+/** Callers wait in line, first come, first served; those of low priority let the others overtake them. */
 export interface Line {
 	/**
 	 * Repeats the attempt when it is first in line, until it succeeds. Later callers wait behind it, except that urgent
-	 * callers overtake patient ones. Throws the signal's reason, and leaves the line at once.
+	 * callers overtake those of low priority. Throws the signal's reason, and leaves the line at once.
 	 */
 	pass<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T>
 	/** Whether a new urgent caller would have to wait behind another one. */
@@ -15,13 +15,13 @@ export interface Line {
 /** `isOwn`: the wait is for a limit of this caller alone, so the callers behind it need not wait. */
 export type Attempt<T> = () => { readonly done: T } | { readonly wait: () => Promise<void>; readonly isOwn?: boolean }
 
-/** After this time, urgent callers no longer overtake a patient one, so that it is never starved. */
+/** After this time, others no longer overtake one of low priority, so that it is never starved. */
 const MOST_PATIENCE_MS = 5_000
 
 export function createLine(now: () => number): Line {
 	const line = createQueue()
-	/** Patient callers wait here for each other; only the first of them waits in the line. */
-	const patientLine = createQueue()
+	/** Callers of low priority wait here for each other; only the first of them waits in the line. */
+	const lowLine = createQueue()
 	let urgent = 0
 
 	/** Waits out of the line for a limit of the caller alone, and, while `holds` says no, for every limit. */
@@ -43,15 +43,15 @@ export function createLine(now: () => number): Line {
 		}
 	}
 
-	async function passPatiently<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
+	async function passAsLow<T>(attempt: Attempt<T>, signal: AbortSignal): Promise<T> {
 		const sinceMs = now()
-		const leave = await patientLine.enter(signal, 'front')
+		const leave = await lowLine.enter(signal, 'front')
 		return await passLine(attempt, signal, () => now() - sinceMs >= MOST_PATIENCE_MS).finally(leave)
 	}
 
 	return {
 		pass: (attempt, signal) =>
-			isPatient(signal) ? passPatiently(attempt, signal) : passLine(attempt, signal, () => true, 1),
+			isLowPriority(signal) ? passAsLow(attempt, signal) : passLine(attempt, signal, () => true, 1),
 		isBusy: () => urgent > 0,
 	}
 }

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events'
-import { isPatient, makePatient } from './patience.js'
+import { isLowPriority, makeLowPriority } from './priority.js'
 
 /** A signal that is aborted with the caller's signal, or earlier by `abort`. */
 export interface LinkedAbort {
@@ -14,7 +14,7 @@ export interface LinkedAbort {
  */
 export function linkedAbort(caller: AbortSignal): LinkedAbort {
 	const own = new AbortController()
-	if (isPatient(caller)) makePatient(own.signal)
+	if (isLowPriority(caller)) makeLowPriority(own.signal)
 	const follow = () => own.abort(caller.reason)
 	// Every request under way listens to the same signal; a large number of listeners is no leak.
 	setMaxListeners(0, caller)

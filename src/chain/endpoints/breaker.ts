@@ -72,7 +72,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 			if (logged !== advice) log.error(facts, advices[advice])
 			logged = advice
 		} else if (logged === null) {
-			log.warn(facts, 'an endpoint fails and rests')
+			log.warn(facts, 'endpoint failing: backing off')
 			logged = 'failing'
 		}
 	}
@@ -128,9 +128,9 @@ function adviceFor({ facts }: RpcError): Advice | null {
 
 const advices: Readonly<Record<Advice, string>> = {
 	quota:
-		"the endpoint's plan is used up and it rests: raise the plan with the provider, or add another endpoint to `rpc`",
+		"the endpoint's plan is used up: backing off; raise the plan with the provider, or add another endpoint to `rpc`",
 	auth:
-		'the endpoint refuses our key and rests: correct its URL in `rpc`, ' +
+		'the endpoint refuses our key: backing off; correct its URL in `rpc`, ' +
 		'or the variable or file that the URL comes from',
 	chain: 'the endpoint is on another chain and is not used: correct its URL in `rpc`, or `chain_id`',
 }

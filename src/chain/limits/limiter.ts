@@ -6,7 +6,7 @@ import { waitMs } from '../../base/waits/wait.js'
 export interface Limiter {
 	/** The most calls that may leave at once; a batch must not be larger. */
 	readonly burst: number
-	/** Resolves when these may be sent, and counts them; patient signals come last. Throws the signal's reason. */
+	/** Resolves when these may be sent, and counts them; those of low priority come last. Throws the signal's reason. */
 	take(calls: number, signal: AbortSignal): Promise<void>
 	/** One more call would have to wait. */
 	isHoldingBack(): boolean

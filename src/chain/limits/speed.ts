@@ -4,7 +4,7 @@
  */
 
 import { createLine } from '../../base/waits/line.js'
-import { isPatient } from '../../base/waits/patience.js'
+import { isLowPriority } from '../../base/waits/priority.js'
 import { unlessAborted, waitMs } from '../../base/waits/wait.js'
 import { createLearntRate } from './learntRate.js'
 
@@ -68,7 +68,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 	const rate = createLearntRate(now)
 	let underWay = 0
 	/** Of those under way, requests that let others overtake them. */
-	let patientUnderWay = 0
+	let lowUnderWay = 0
 	const line = createLine(now)
 	let freed = deferred()
 	let pausedUntilMs = Number.NEGATIVE_INFINITY
@@ -96,14 +96,14 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 		return underWay >= most()
 	}
 
-	/** Patient requests take at most half of the width: where they get no answer, the others still have room. */
-	function isFullOfPatient(): boolean {
-		return patientUnderWay >= Math.max(1, Math.floor(most() / 2))
+	/** Requests of low priority take at most half of the width: where they get no answer, the others still have room. */
+	function isFullOfLowPriority(): boolean {
+		return lowUnderWay >= Math.max(1, Math.floor(most() / 2))
 	}
 
-	/** The others have the other half, even if the width shrank while patient requests were under way. */
+	/** The others have the other half, even if the width shrank while those were under way. */
 	function isFullForUrgent(): boolean {
-		return isFull() && underWay - patientUnderWay >= Math.ceil(most() / 2)
+		return isFull() && underWay - lowUnderWay >= Math.ceil(most() / 2)
 	}
 
 	function answered(calls: number, startedAtMs: number): void {
@@ -140,16 +140,16 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			signal.throwIfAborted()
 			if (line.isBusy() || isFull() || untilMs() > 0) hungrySinceMs ??= now()
 			else hungrySinceMs = null
-			const isOne = isPatient(signal)
+			const isOne = isLowPriority(signal)
 			const mayGo = await line.pass(() => {
 				const ms = untilMs()
 				if (pausedUntilMs - now() > patienceMs) return { done: false }
 				if (ms > 0) return { wait: () => wait(Math.ceil(ms), signal) }
-				const isOwn = isOne && isFullOfPatient()
+				const isOwn = isOne && isFullOfLowPriority()
 				if (isOwn || (isOne ? isFull() : isFullForUrgent()))
 					return { isOwn, wait: () => unlessAborted(freed.promise, signal) }
 				underWay += 1
-				if (isOne) patientUnderWay += 1
+				if (isOne) lowUnderWay += 1
 				return { done: true }
 			}, signal)
 			if (!mayGo) return null
@@ -162,7 +162,7 @@ export function createSpeed({ now = monotonicMs, wait = waitMs, random = Math.ra
 			if (perSecond !== null) nextAtMs = Math.max(nextAtMs, startedAtMs) + takesMs
 			const leave = () => {
 				underWay -= 1
-				if (isOne) patientUnderWay -= 1
+				if (isOne) lowUnderWay -= 1
 				freed.resolve()
 				freed = deferred()
 			}

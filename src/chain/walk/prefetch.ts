@@ -3,7 +3,7 @@
  * or fails, its requests are kept for the next walk that reaches those blocks.
  */
 
-import { isPatient, makePatient } from '../../base/waits/patience.js'
+import { isLowPriority, makeLowPriority } from '../../base/waits/priority.js'
 import { cut, firstOf, restOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, BlockRef, Part, Span, WalkSpan } from '../../model/chain.js'
@@ -134,7 +134,7 @@ export function createPrefetch({ readFirst, width, blocks, waitMs, moreMs, onLat
 
 	function ask(track: Track, piece: Piece): void {
 		const stop = new AbortController()
-		if (track.heeds !== null && isPatient(track.heeds)) makePatient(stop.signal)
+		if (track.heeds !== null && isLowPriority(track.heeds)) makeLowPriority(stop.signal)
 		const reading: Reading = { part: readFirst(piece.span, track.addresses, stop.signal), stop, outcome: null }
 		piece.reading = reading
 		reading.part.then(

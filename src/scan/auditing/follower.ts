@@ -1,5 +1,5 @@
 import { type LinkedAbort, linkedAbort } from '../../base/waits/linkedAbort.js'
-import { makePatient } from '../../base/waits/patience.js'
+import { makeLowPriority } from '../../base/waits/priority.js'
 import type { Kind } from '../../model/kind.js'
 
 /** What one audit announced, and how it ended. */
@@ -45,7 +45,7 @@ export function createFollower(): Follower {
 			next = null
 			const { audit } = job
 			current = linkedAbort(job.signal)
-			makePatient(current.signal)
+			makeLowPriority(current.signal)
 			let end: Pick<AuditReport, 'result' | 'error'> = { result: 'done', error: null }
 			try {
 				current.signal.throwIfAborted()

@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest'
 import { createLine, type Line } from '../../../src/base/waits/line.js'
 import { linkedAbort } from '../../../src/base/waits/linkedAbort.js'
-import { makePatient } from '../../../src/base/waits/patience.js'
+import { makeLowPriority } from '../../../src/base/waits/priority.js'
 
 const urgent = new AbortController().signal
 const patientAbort = new AbortController()
-makePatient(patientAbort.signal)
+makeLowPriority(patientAbort.signal)
 /** As derived by a deadline. */
 const patient = linkedAbort(patientAbort.signal).signal
 

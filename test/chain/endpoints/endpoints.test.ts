@@ -85,7 +85,7 @@ describe('a failing endpoint', () => {
 			expect(await pool.ask()).toBe('B')
 			expect(first.asks.length, 'one trial').toBe(asked + 1)
 		}
-		expect(pool.told).toEqual(['warn A: an endpoint fails and rests'])
+		expect(pool.told).toEqual(['warn A: endpoint failing: backing off'])
 
 		first.mend()
 		pool.pass(60_000)

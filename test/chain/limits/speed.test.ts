@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { makePatient } from '../../../src/base/waits/patience.js'
+import { makeLowPriority } from '../../../src/base/waits/priority.js'
 import { createSpeed, type Pass, type Speed } from '../../../src/chain/limits/speed.js'
 import { createChance } from '../../support/chance.js'
 
@@ -58,7 +58,7 @@ describe('speed', () => {
 	test('behavior: patient requests that get no answer leave room for others, also at width 1', async () => {
 		const { speed, pass } = provider(Number.POSITIVE_INFINITY, 0)
 		const aborting = new AbortController()
-		makePatient(aborting.signal)
+		makeLowPriority(aborting.signal)
 		const waiting = Array.from({ length: 10 }, () =>
 			speed.enter(1, Number.POSITIVE_INFINITY, aborting.signal).catch(() => null),
 		)
