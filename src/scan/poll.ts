@@ -3,8 +3,10 @@
  * `pollSession.ts` holds the state of a poll.
  */
 
+import { inSteps } from '../base/waits/slices.js'
 import { contractsBack } from '../core/control/setBackContract.js'
 import { reopened } from '../core/ledger/books.js'
+import { movedBackSteps } from '../core/matching/coverage.js'
 import { higher, lower, refOf } from '../core/spans.js'
 import { rememberedBlocks, settleTargetOf } from '../core/target.js'
 import { RpcError } from '../errors.js'
@@ -126,6 +128,9 @@ async function checkReorganisation(session: PollSession, ports: PollPorts, signa
 			: { from: lower(before.from, replaced.from), to: higher(before.to, to) }
 	// The audit rests on the blocks that are gone.
 	await ports.audit.follower.halt()
+	// Before the checkpoint: a kill between the two only makes some blocks be read once more.
+	const left = await inSteps(movedBackSteps(session.state.covered, back.number))
+	if (left.size > 0) committed.state = await ports.store.enrol(network.name, { covered: left, backfills: null })
 	const books = reopened(session.state.books, back)
 	const contracts = contractsBack(session.state.contracts, back.number)
 	await advance(session, { checkpoint: back, settled: back, books, contracts }, null, ports)

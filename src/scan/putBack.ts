@@ -3,15 +3,15 @@
  * checkpoint would never be scanned. It is put back without the operator, if no alert can be lost or sent twice.
  */
 
+import { inSteps } from '../base/waits/slices.js'
 import { contractsBack } from '../core/control/setBackContract.js'
 import { reopened } from '../core/ledger/books.js'
+import { movedBackSteps } from '../core/matching/coverage.js'
 import { newestOf } from '../core/newest.js'
 import { systemDeliveries } from '../core/outbox/system.js'
 import { RpcError } from '../errors.js'
 import type { BlockRef } from '../model/chain.js'
-import type { Address } from '../model/glossary.js'
 import type { Chain } from '../model/ports.js'
-import type { Coverage } from '../model/watch.js'
 import { auditAfter, keepCommitted, type PollPorts, type PollSession } from './pollSession.js'
 
 /** A checkpoint is suspect when it has not moved for this long. */
@@ -113,11 +113,11 @@ async function putBack(session: PollSession, back: BlockRef, ports: PollPorts): 
 	const { checkpoint, head, config, state } = session
 	const { network, recipientsOf } = config
 	const first = back.number + 1n
-	const covered = new Map<Address, Coverage>()
+	const covered = await inSteps(movedBackSteps(state.covered, back.number))
 	// A watch added meanwhile begins after the head of that time, which was at most the current head.
 	for (const [address, one] of state.covered) {
 		if (one.since <= head.latest.number + 1n) continue
-		covered.set(address, { ...one, since: first, from: one.from < first ? one.from : first })
+		covered.set(address, { ...(covered.get(address) ?? one), since: first, from: one.from < first ? one.from : first })
 	}
 	const backfills = state.backfills
 		.filter(({ span }) => span.from <= back.number)

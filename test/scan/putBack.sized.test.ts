@@ -131,6 +131,28 @@ test.each([
 	},
 )
 
+test('behavior: a watch left at it and comes back: the blocks since are reported', async () => {
+	const { bench, pay, tryPoll, pass, checkpoint, alerts, node } = await open(async (store, watched) => {
+		const checkpoint = { number: 1_005n, hash: madeUp }
+		await store.commit({ network: 'local', chainId: 31337, checkpoint, settled: checkpoint })
+		const coverage = { since: 1n, from: 1n, leftAt: 1_005n, missed: [] }
+		await store.enrol('local', { covered: new Map([[watched, coverage]]), backfills: null })
+	})
+	const watches = [...bench.config.watches.values()].flat()
+	bench.setWatches([])
+	await tryPoll()
+	const due: string[] = []
+	for (const ms of [31_000, 31_000, 1_000]) {
+		await pass(ms)
+		due.push(await pay())
+		await tryPoll()
+	}
+	expect(await checkpoint()).toBe(Number(await node.head()))
+	bench.setWatches(watches)
+	await tryPoll()
+	expect(await alerts()).toEqual(due.map((id) => `alert.transfer ${id}`))
+})
+
 test('behavior: so is one whose blocks were made up, with headers and no transactions, at the start', async () => {
 	const { pay, tryPoll, pass, checkpoint, alerts, system, proxies } = await open()
 	const [first] = proxies

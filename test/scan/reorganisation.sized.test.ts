@@ -236,6 +236,31 @@ describe('reorganisations', () => {
 		},
 	)
 
+	testOnce(
+		'behavior: a reorganisation replaces blocks of a watch that has left: they are read when it comes back',
+		async () => {
+			const { node, accounts, bench } = await setUp(2)
+			const [from, to] = [accounts[first], accounts[second]] as [Address, Address]
+			const before = await node.rpc('evm_snapshot')
+			await node.mine(3)
+			await bench.settle()
+			bench.setWatches([watchOf(from)])
+			await bench.settle()
+			await node.rpc('evm_revert', [before])
+			await pay(node, { from, to, valueWei: 5n, nonce: 0 })
+			await node.mine(4)
+			await bench.settle()
+			bench.setWatches([watchOf(from), watchOf(to)])
+			await node.mine()
+			await bench.settle()
+			const told = (await bench.posted()).map((one) => [typeOf(one), alertOf(one).direction])
+			expect(told).toEqual([
+				['alert.transfer', 'out'],
+				['alert.transfer', 'in'],
+			])
+		},
+	)
+
 	test.each(soaked(sized([1], [1, 2, 3]), [1, 2, 3, 4, 5, 6, 7, 8]))(
 		'property: seed %i: what was reported, less what was retracted, is the chain',
 		async (seed) => {

@@ -4,6 +4,7 @@ import type { Enrolment, Gap } from '../../model/state.js'
 import type { Backfill, Coverage, Watch, WatchIndex } from '../../model/watch.js'
 import { createCoverageTable } from '../packed/coverageTable.js'
 import { higher, lower } from '../spans.js'
+import type { Steps } from '../steps.js'
 
 /** What the state contains about a network's addresses before its watches are enrolled. */
 export interface EnrolmentBasis {
@@ -101,6 +102,17 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 	if (covered.size === 0) return null
 	const backfills = jobs.size === 0 && left.size === 0 ? null : [...remaining(basis.backfills, left), ...named(jobs)]
 	return { covered, backfills }
+}
+
+/** What changes when the checkpoint moves back: watches that have left missed the blocks that are read again. */
+export function* movedBackSteps(covered: EnrolmentBasis['covered'], to: bigint): Steps<Map<Address, Coverage>> {
+	const changed = new Map<Address, Coverage>()
+	let seen = 0
+	for (const [address, coverage] of covered) {
+		if (++seen % perStep === 0) yield
+		if (coverage.leftAt !== null && coverage.leftAt > to) changed.set(address, { ...coverage, leftAt: to })
+	}
+	return changed
 }
 
 /** Whether a block counts for a watch: not before its first block. */
