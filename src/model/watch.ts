@@ -96,7 +96,7 @@ export interface Network {
 export interface Coverage {
 	/** First block for watches without `from_block`: the block after the head at which the address was first seen. */
 	readonly since: bigint
-	/** Lowest block that was ever covered for the address. */
+	/** Lowest block that was ever covered for the address; after the head where its `from_block` is. */
 	readonly from: bigint
 	/** Checkpoint when the address left the watchlists; null while it is watched. */
 	readonly leftAt: bigint | null

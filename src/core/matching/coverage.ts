@@ -25,9 +25,9 @@ const perStep = 250
 
 /**
  * Compares the watches with the basis. A new address is covered after the head at which it is first seen, or from the
- * lowest `from_block` of its watches; one that comes back is given what it missed; one that leaves keeps what it still
- * misses. Null when nothing changes. Blocks up to the checkpoint become backfills, so that no other watch waits.
- * Yields after each step.
+ * lowest `from_block` of its watches, which may be a later block; one that comes back is given what it missed; one that
+ * leaves keeps what it still misses. Null when nothing changes. Blocks up to the checkpoint become backfills, so that
+ * no other watch waits. Yields after each step.
  */
 export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Generator<undefined, Enrolment | null> {
 	const isNew = basis.covered.size === 0
@@ -47,11 +47,13 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 	const fresh: Buckets = new Map()
 	for (const [address, written] of watches.fromBlocks?.() ?? fromBlocksOf(watches)) {
 		if (++seen % perStep === 0) yield
-		const asked = written === null ? null : higher(written, firstTracedBlock)
 		const known = isNew ? undefined : basis.covered.get(address)
+		const since = known?.since ?? basis.head + 1n
+		const asked = written === null ? since : higher(written, firstTracedBlock)
+		// Another watch of the address may have no `from_block`.
+		const beginsAtOnce = asked > since && watches.get(address)?.some(({ fromBlock }) => fromBlock === null) === true
+		const from = beginsAtOnce ? since : asked
 		if (known === undefined) {
-			const since = basis.head + 1n
-			const from = asked === null || asked > since ? since : asked
 			covered.set(address, { since, from, leftAt: null, missed: [] })
 			// Most of a million new addresses begin after the checkpoint and need no backfill.
 			if (from <= basis.checkpoint) fill(fresh, address, basis.checkpoint - from, from)
@@ -64,9 +66,9 @@ export function* enrolmentSteps(basis: EnrolmentBasis, watches: WatchIndex): Gen
 			order(address, higher(coverage.leftAt + 1n, coverage.from), basis.checkpoint)
 			coverage = { ...coverage, leftAt: null, missed: [] }
 		}
-		if (asked !== null && asked < coverage.from) {
-			order(address, asked, lower(coverage.from - 1n, basis.checkpoint))
-			coverage = { ...coverage, from: asked }
+		if (from < coverage.from) {
+			order(address, from, lower(coverage.from - 1n, basis.checkpoint))
+			coverage = { ...coverage, from }
 		}
 		if (coverage !== known) covered.set(address, coverage)
 	}

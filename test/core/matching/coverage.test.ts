@@ -46,6 +46,18 @@ describe('enrolment', () => {
 		expect(spans(enrolment(roll(), indexOf(watch({ fromBlock: 0n }))))).toEqual([[1, 100, a]])
 	})
 
+	test('args: from_block after the head, lowered later, makes a backfill of the blocks that it left out', () => {
+		const covered = enrolment(roll(), indexOf(watch({ fromBlock: 900n })))?.covered ?? new Map()
+		const later = roll({ covered, checkpoint: 300n, head: 300n })
+		expect(spans(enrolment(later, indexOf(watch({ fromBlock: 200n }))))).toEqual([[200, 300, a]])
+		expect(spans(enrolment(later, indexOf(watch())))).toEqual([[106, 300, a]])
+	})
+
+	test('args: from_block after the head on one of two watches: the address is covered at once', () => {
+		const change = enrolment(roll(), indexOf(watch({ fromBlock: 900n }), watch()))
+		expect(change?.covered.get(a)).toEqual(coverage({ since: 106n, from: 106n }))
+	})
+
 	test('args: from_block between checkpoint and head needs no backfill', () => {
 		const change = enrolment(roll(), indexOf(watch({ fromBlock: 103n })))
 		expect(change?.covered.get(a)).toEqual(coverage({ since: 106n, from: 103n }))
