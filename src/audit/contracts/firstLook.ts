@@ -7,7 +7,7 @@ import type { BlockRef } from '../../model/chain.js'
 import type { Contract, ContractState } from '../../model/contract.js'
 import type { Address, Clock } from '../../model/glossary.js'
 import type { NetworkState } from '../../model/state.js'
-import type { Watch, WatchIndex } from '../../model/watch.js'
+import type { Coverage, Watch, WatchIndex } from '../../model/watch.js'
 import type { ContractReads } from './readInGroups.js'
 
 /** Watches that are asked for their code in one poll; they fit one call. */
@@ -98,8 +98,13 @@ export function createFirstLook({ state, reads, clock, asks = asksForContracts }
 		pending.set(address, since !== null && before !== null && before < since ? before : since)
 	}
 
+	/** Of a watch that begins now, the code may be read much later: its events are owed from its first block on. */
+	function beginning(coverage: Coverage | undefined, at: bigint): bigint | null {
+		return coverage !== undefined && coverage.since + MOST_UNKNOWN >= at ? coverage.since : null
+	}
+
 	/** Fills `pending` with those that are next. */
-	async function visit(contracts: ReadonlyMap<Address, Contract>): Promise<void> {
+	async function visit({ contracts, covered }: Pick<NetworkState, 'contracts' | 'covered'>, at: bigint): Promise<void> {
 		while (walk !== null && pending.size < MOST_ASKED) {
 			const next = walk.next()
 			if (next.done === true) {
@@ -115,7 +120,8 @@ export function createFirstLook({ state, reads, clock, asks = asksForContracts }
 			const [address, list] = next.value
 			if (contracts.has(address)) found.add(address)
 			else if (without.has(address) && !isAgain) visited?.add(address)
-			else if (list.some(asks)) note(address, without.has(address) ? withoutAt + 1n : null)
+			else if (list.some(asks))
+				note(address, without.has(address) ? withoutAt + 1n : beginning(covered.get(address), at))
 			if (isSliceOver()) await nextSlice()
 		}
 	}
@@ -135,7 +141,7 @@ export function createFirstLook({ state, reads, clock, asks = asksForContracts }
 				if (contracts.has(address)) found.add(address)
 				if (contracts.has(address) || !isWanted(address)) pending.delete(address)
 			}
-			await visit(contracts)
+			await visit({ contracts, covered }, at.number)
 			const some = [...pending.keys()].slice(0, MOST_ASKED)
 			if (some.length === 0 || clock() < restsUntilMs) return changes
 			restsUntilMs = clock() + REST_MS
