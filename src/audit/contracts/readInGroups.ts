@@ -56,6 +56,8 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 	const unread = new Map<Address, Unread>()
 	const asked = new Set<Address>()
 	let reads = 0
+	/** At most as many are read together: after a reading whose first group took all its time, half of that group. */
+	let most = Number.POSITIVE_INFINITY
 
 	function noteRead(address: Address, cut: CutLists | undefined, group: number): void {
 		reads++
@@ -88,7 +90,7 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 		}
 		return [...bySize]
 			.sort(([one], [other]) => (one > other ? -1 : 1))
-			.flatMap(([most, all]) => cut(all, Math.min(most, all.length)))
+			.flatMap(([together, all]) => cut(all, Math.min(together, most, all.length)))
 	}
 
 	return {
@@ -111,9 +113,11 @@ export function createContractReads({ clock, log }: { readonly clock: Clock; rea
 					failure = error instanceof RpcError ? error : tooSlow
 					for (const { address } of group) if (noteFailed(address, failure.message, group.length)) given.push(address)
 					failed++
+					if (signal.aborted && readings.size === 0) most = halfOf(group.length)
 					if (signal.aborted || (readings.size === 0 && failed === MOST_FAILED)) break
 				}
 			}
+			if (!signal.aborted) most *= 2
 			if (given.length > 0)
 				log?.warn(
 					{ contracts: given.slice(0, MOST_NAMED), count: given.length, err: failure },
