@@ -137,6 +137,22 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).length).toBeLessThanOrEqual(2)
 	})
 
+	test('behavior: a watch comes back and is low, beside one whose book is kept: reported once', async () => {
+		const { bench, rich, set, block } = await open()
+		const low = watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })
+		const other = watchOf(rich, { kinds: ['unexplained'] })
+		await set(2n * ether)
+		bench.setWatches([low, other])
+		for (let mined = 0; mined < 3; mined++) await block()
+		bench.setWatches([other])
+		for (let mined = 0; mined < 3; mined++) await block()
+		await set(7n)
+		await block()
+		bench.setWatches([low, other])
+		for (let mined = 0; mined < 3; mined++) await block()
+		expect((await told(bench)).map(short)).toEqual([[expect.any(Number), 'below', '0.000000000000000007']])
+	})
+
 	test('behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks', async () => {
 		const late = await open({ network: { confirmations: 3 } })
 		await late.set(7n)

@@ -69,8 +69,9 @@ export function createAskedState(options: AuditorOptions): StateReader {
 		// All books were open, so an address without a book lost it in the reorganisation.
 		if (lastTo !== null && part.span.from <= lastTo && areAllOpen) reopenedFrom = part.span.from
 		lastTo = part.span.to
-		// Some books were never opened, so the missing books are new, even if the address was first seen many blocks ago.
-		const isAnyNew = reopenedFrom === null && (last ?? facts.before)?.unopened !== 0
+		// A reorganisation before the start may have dropped books; later ones are known. Any other missing book is new,
+		// even if the address was first seen many blocks ago.
+		const isAnyNew = reopenedFrom === null && (last !== null || facts.before?.unopened !== 0)
 		return {
 			isNew: (address: Address) => isAnyNew || facts.since(address) >= part.span.from,
 			first: (address: Address) => later(facts.since(address), reopenedFrom),
