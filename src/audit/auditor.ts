@@ -161,7 +161,9 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 			async function closeOver(run: KnownRun, own: AbortSignal): Promise<void> {
 				const { asked, lists, first, isNew, comparesFrom = () => 0n, failedLooks, isFinal = false } = run
 				const { gaps, announced } = facts
-				const known = { gaps, announced, limited: rotation.limited(), feesAreKnown }
+				const isOpen = (address: Address) => draft.get(address)?.block === facts.books.get(address)?.block
+				const anew = rotation.anew(facts.books).filter(isOpen)
+				const known = { gaps, announced, limited: rotation.limited(), anew, feesAreKnown }
 				const closing = { asked, draft, found, first, isNew, comparesFrom, failedLooks, isFinal, ...known }
 				const ports = { accounts: run.accounts ?? accounts, chain: { ...chain, ...run.chain }, clock, log, runsOnce }
 				const done = await closeBooks(run.part, closing, ports, own)

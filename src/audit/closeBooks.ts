@@ -33,6 +33,8 @@ export interface ClosingBooks {
 	/** The block before which a book that a reorganisation dropped compares no threshold: it was not kept. Default: 0. */
 	readonly comparesFrom?: (address: Address) => bigint
 	readonly limited: AddressSet
+	/** Watches whose threshold changed: it compares with no previous balance. Default: none. */
+	readonly anew?: readonly Address[]
 	readonly feesAreKnown: boolean
 	readonly announced: Announced
 	/** Books that could not be examined; updated in place. */
@@ -94,6 +96,7 @@ export async function closeBooks(
 		isNew,
 		comparesFrom = () => 0n,
 		limited,
+		anew,
 		feesAreKnown: areKnown,
 		announced,
 		failedLooks,
@@ -111,7 +114,7 @@ export async function closeBooks(
 	/** Addresses whose books wait for the next poll. */
 	const waiting = new Set<Address>()
 	/** Addresses whose balance was unknown before. */
-	const unknown = new Set<Address>()
+	const unknown = new Set<Address>(anew)
 	/** Books opened with this part that should have been kept earlier, with the first block of each. */
 	const openedLate = new Map<Address, bigint>()
 	const before = part.span.from - 1n

@@ -153,6 +153,24 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).map(short)).toEqual([[expect.any(Number), 'below', '0.000000000000000007']])
 	})
 
+	test('behavior: a threshold is added to a watch that is past it, or raised: reported once', async () => {
+		const { bench, set, block } = await open()
+		const plain = watchOf(purse, { kinds: ['balance', 'unexplained'] })
+		const below = (belowWei: bigint, label: string | null = null) => [
+			{ ...plain, label, thresholds: { belowWei, aboveWei: null } },
+		]
+		await set(7n)
+		for (const watches of [[plain], below(8n), below(8n, 'renamed'), below(6n), below(9n)]) {
+			bench.setWatches(watches)
+			for (let mined = 0; mined < 3; mined++) await block()
+		}
+		const said = (await told(bench)).map(({ crossed, threshold }) => [crossed, threshold])
+		expect(said).toEqual([
+			['below', '0.000000000000000008'],
+			['below', '0.000000000000000009'],
+		])
+	})
+
 	test('behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks', async () => {
 		const late = await open({ network: { confirmations: 3 } })
 		await late.set(7n)
