@@ -96,29 +96,27 @@ function borrowedInWords(
 		const name = `${label ?? checksum(contract)} (${watchlist})`
 		const line = `${name} ran the code of ${checksum(code)} in its own storage; ${choices[chosenBy]}`
 		if (judged === undefined) return { line, isSent: false }
-		if (allowedCode?.includes(code) === true)
-			return { line: `${line} (rule b, quiet: allowed_code names it)`, isSent: false }
+		if (allowedCode?.includes(code) === true) return { line: `${line} (quiet: allowed_code names it)`, isSent: false }
 		const isSent = judged.isReported && kinds.includes('code')
 		return { line: `${line} (${ruleInWords(judged)})`, isSent }
 	})
 }
 
-/** By the rules of docs/delivery.md. */
 function ruleInWords({ rule, name, isReported, learns }: JudgedCode): string {
 	switch (rule) {
 		case 'place':
-			return 'rule a, quiet: it stands in a known place of the contract'
+			return 'quiet: it stands in a known place of the contract'
 		case 'constant':
-			return 'rule a, quiet: its address is a constant in ordinary code'
+			return 'quiet: its address is a constant in ordinary code'
 		case 'library':
-			return `rule b, ${isReported ? 'reported each time' : 'quiet'}: ${name}`
+			return `known library ${name}, ${isReported ? 'reported each time' : 'quiet'}`
 		case 'caller':
-			return 'rule d, reported each time'
+			return 'chosen by the caller, reported each time'
 	}
-	const letter = rule === 'forwarded' ? 'c' : 'e'
-	if (isReported) return `rule ${letter}, reported ${learns === null ? 'each time: it can change, or is gone' : 'once'}`
-	if (learns !== null && rule === 'forwarded') return `rule ${letter}, quiet: the first such code`
-	return `rule ${letter}, quiet: it ran before, and was reported or was the first`
+	const what = rule === 'forwarded' ? 'code of a proxy' : 'other code'
+	if (isReported) return `${what}, reported ${learns === null ? 'each time: it can change, or is gone' : 'once'}`
+	if (learns !== null && rule === 'forwarded') return `${what}, quiet: the first such code`
+	return `${what}, quiet: it ran before, and was reported or was the first`
 }
 
 /** The verdicts of the watches on both sides of events. */

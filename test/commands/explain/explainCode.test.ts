@@ -89,21 +89,26 @@ test('default: each rule, before and after code was learnt, with and without the
 		const context = { network, watches, checksum: (address: Address) => address, ...(knowledge && { code: knowledge }) }
 		const lines = explain(found.trace, context).flatMap(({ verdicts, isSent }) =>
 			verdicts.flatMap((line) => {
-				const [, rule] = / ran the code of .* \((rule .*)\)$/.exec(line) ?? []
+				const [, rule] = / ran the code of .*; .* \((.*)\)$/.exec(line) ?? []
 				return rule === undefined ? [] : [`${isSent ? '* ' : ''}${rule}`]
 			}),
 		)
 		return lines.join(' / ')
 	}
-	const place = 'rule a, quiet: it stands in a known place of the contract'
+	const place = 'quiet: it stands in a known place of the contract'
 	const again = 'quiet: it ran before, and was reported or was the first'
 	const lasting = 'reported each time: it can change, or is gone'
 	const expected = [
 		place,
-		...['* rule e, reported once', `rule e, ${again}`, `* rule e, ${lasting}`, `* rule e, ${lasting}`],
-		...['rule c, quiet: the first such code', `rule c, ${again}`, '* rule c, reported once', `rule c, ${again}`],
-		`${place} / rule b, quiet: MultiSend 1.5.0`,
-		`${place} / * rule d, reported each time`,
+		...['* other code, reported once', `other code, ${again}`, `* other code, ${lasting}`, `* other code, ${lasting}`],
+		...[
+			'code of a proxy, quiet: the first such code',
+			`code of a proxy, ${again}`,
+			'* code of a proxy, reported once',
+			`code of a proxy, ${again}`,
+		],
+		`${place} / known library MultiSend 1.5.0, quiet`,
+		`${place} / * chosen by the caller, reported each time`,
 		...[place, place],
 	]
 	const told = await Promise.all(sent.map((txHash) => rulesOf(txHash, folder)))
@@ -114,6 +119,6 @@ test('default: each rule, before and after code was learnt, with and without the
 	// Without the state of a daemon: places are read, and all code is new.
 	const empty = temporaryFolder()
 	expect(await rulesOf(sent[0] as Hash, empty)).toBe(place)
-	expect(await rulesOf(sent[2] as Hash, empty)).toBe('* rule e, reported once')
+	expect(await rulesOf(sent[2] as Hash, empty)).toBe('* other code, reported once')
 	expect(await rulesOf(sent[9] as Hash, empty)).toBe(expected[9])
 })
