@@ -119,7 +119,9 @@ async function answer(request: IncomingMessage, options: HttpOptions): Promise<P
 	if (page !== null) return page
 	const more = areShown ? '' : 'pages are shown on loopback, or with `http_password`\n'
 	if (path !== '/') {
-		const paths = areShown ? '/, /alerts, /watches, /deliveries, /metrics and /healthz' : '/metrics, /healthz and /'
+		const paths = areShown
+			? '/, /alerts, /watches, /watch, /deliveries, /metrics and /healthz'
+			: '/metrics, /healthz and /'
 		return { status: 404, type: text, body: `there are ${paths}\n${more}` }
 	}
 	const { reason } = await health()

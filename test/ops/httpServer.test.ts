@@ -91,6 +91,7 @@ describe('startHttp', () => {
 		expect([head.status, await head.text()]).toEqual([200, ''])
 		expect(await statusOf(`${url}/healthz`, { method: 'POST', body: 'x' })).toBe(405)
 		expect(await statusOf(`${url}/secrets`)).toBe(404)
+		expect(await (await fetch(`${url}/secrets`)).text()).toContain('/watches, /watch, /deliveries')
 		expect(await statusOf(`${url}//metrics`)).toBe(404)
 	})
 
