@@ -324,6 +324,21 @@ describe('loadConfig', () => {
 		])
 	})
 
+	test('behavior: the smallest transfer is 1 wei, the smallest balance to be above is 0', async () => {
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml':
+				'network: base\nreceivers: [hook]\nwatches:\n' +
+				`  - {address: 0x${'1'.repeat(40)}, min_value: 0, balance_above: 0}\n` +
+				`  - {address: 0x${'2'.repeat(40)}, balance_below: 0}\n`,
+		})
+		const { watches } = await load()
+		expect([...watches].map(({ minValueWei, thresholds }) => ({ minValueWei, ...thresholds }))).toEqual([
+			{ minValueWei: 1n, belowWei: null, aboveWei: 0n },
+			{ minValueWei: 1n, belowWei: 1n, aboveWei: null },
+		])
+	})
+
 	test('behavior: texts that look like numbers, booleans or dates stay texts', async () => {
 		const labels = ['017', '1.10', '1e18', 'yes', 'true', '2026-11-20', '12:30:45', '0x1F', '.inf']
 		write({

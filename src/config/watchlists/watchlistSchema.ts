@@ -34,11 +34,11 @@ function readValueName(written: string): string {
 	)
 }
 
-/** An amount in wei, at least 1; null where the coin is unknown. */
-function readAmount(value: string, coin: Coin | null): bigint | null {
+/** An amount in wei, at least `leastWei`; null where the coin is unknown. */
+function readAmount(value: string, coin: Coin | null, leastWei: bigint): bigint | null {
 	if (coin === null) return null
 	const wei = parseAmount(value, coin.decimals, coin.symbol)
-	return wei > 1n ? wei : 1n
+	return wei > leastWei ? wei : leastWei
 }
 
 /** The contracts that an address or a symbol names; none where the tokens are unknown. */
@@ -87,19 +87,19 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 		description:
 			'Seen from the address. A deployment is `out` for its creator and `in` for the contract. Default: both.',
 	}),
-	min_value: orNull(text((value) => readAmount(value, coin), ': ')).meta({
+	min_value: orNull(text((value) => readAmount(value, coin, 1n), ': ')).meta({
 		type: ['string', 'number'],
 		description:
 			'Smallest transfer to report, exact: whole coins, or with a unit: 250 gwei, 1 wei. ' +
 			'Deployments are always reported. Default: above 0.',
 	}),
-	balance_below: orNull(text((value) => readAmount(value, coin), ': ')).meta({
+	balance_below: orNull(text((value) => readAmount(value, coin, 1n), ': ')).meta({
 		type: ['string', 'number'],
 		description:
 			'Report once when the balance is below this, and again after it recovered. ' +
 			'An amount as in `min_value`. Needs books. Default: never.',
 	}),
-	balance_above: orNull(text((value) => readAmount(value, coin), ': ')).meta({
+	balance_above: orNull(text((value) => readAmount(value, coin, 0n), ': ')).meta({
 		type: ['string', 'number'],
 		description:
 			'Report once when the balance is above this, and again after it fell. ' +
