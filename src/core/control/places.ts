@@ -143,10 +143,10 @@ export function shownValue(value: Hex | '' | undefined, shape: Shape): string | 
 	if (value === undefined || value === '') return shape === 'flag' ? '0' : null
 	const number = BigInt(value)
 	if (value.length === 42) return number === 0n ? null : value
-	// A word may be anything: an address leaves 12 bytes empty, and a number is mostly small.
-	const isAddress = shape === 'word' && number >= 1n << 96n && number < 1n << 160n
-	if (isAddress) return `0x${number.toString(16).padStart(40, '0')}`
-	return number < 1n << 96n ? String(number) : value
+	// A word may be anything. A supply of tokens mostly fits in 112 bits (Uniswap V2 takes no more); of the addresses
+	// only those with 6 empty bytes do.
+	if (number < 1n << 112n) return String(number)
+	return shape === 'word' && number < 1n << 160n ? `0x${number.toString(16).padStart(40, '0')}` : value
 }
 
 function slot(name: string, change: ControlChange, slot: Hash, shape: Shape = 'address') {

@@ -30,3 +30,18 @@ test('default: the gravest first, with the contract that holds it and what shows
 test('default: nothing rules what holds nothing', () => {
 	expect(controllersOf(own, {})).toEqual([])
 })
+
+test('behavior: a word up to 112 bits is a number, up to 160 bits an address, else itself', () => {
+	const supply = 589_000_000_000_000n * 10n ** 18n
+	const permit2 = 0x000000000022d473030f116ddee9f6b43ac78ba3n
+	const words = [supply, (1n << 112n) - 1n, 1n << 112n, permit2, (1n << 160n) - 1n, 1n << 160n].map(word)
+	const values = Object.fromEntries(words.map((held, at) => [`slot ${at}`, held]))
+	expect(controllersOf(own, values).map(({ value }) => value)).toEqual([
+		'589000000000000000000000000000000',
+		'5192296858534827628530496329220095',
+		'0x0000000000010000000000000000000000000000',
+		'0x000000000022d473030f116ddee9f6b43ac78ba3',
+		`0x${'f'.repeat(40)}`,
+		word(1n << 160n),
+	])
+})
