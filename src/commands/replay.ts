@@ -26,6 +26,7 @@ import { openLog } from './shared/openLog.js'
 import { whileWaiting } from './shared/progress.js'
 import { rememberedOf } from './shared/remembered.js'
 import { readBlock, readLastBlock, spanOf } from './shared/span.js'
+import { isUnread } from './shared/unread.js'
 
 interface Values {
 	readonly from: bigint
@@ -105,6 +106,7 @@ step; it then says from which block to go on.`),
 						io.err(`block ${part.span.to} was read but for ${whyUnread(part.unread)}`)
 					}
 					next = part.span.to + 1n
+					if (isUnread()) return
 				}
 			}
 			try {

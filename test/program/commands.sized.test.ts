@@ -148,6 +148,16 @@ describe('replay', () => {
 		})
 	})
 
+	testOnce('behavior: once the reader of its output closes the pipe, no further block is asked for', async () => {
+		const opened = opens()
+		const askedFirst = node.asked.length
+		const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
+		running.process.stdout?.destroy()
+		expect(await running.ended).toMatchObject({ code: 0, stdout: '' })
+		expect(node.asked.slice(askedFirst).join()).toContain('"0x1"')
+		expect(node.asked.slice(askedFirst).join()).not.toContain('"0x7d0"')
+	})
+
 	inFull(() => {
 		test('behavior: an alert has the id of the delivery that the daemon sent', async () => {
 			const hook = await hookServer()
