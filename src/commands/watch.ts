@@ -83,7 +83,10 @@ function lineOf({ type, data }: Delivery['message']): string {
 	return `${time}  block ${data.blockNumber}  ${sentence({ type, data })}  ${data.txHash}`
 }
 
-/** Writes the configuration into a temporary folder, so that it is checked and its secrets are hidden as usual. */
+/**
+ * Writes the configuration into a temporary folder, so that it is checked and its secrets are hidden as usual. The URL
+ * and its key stay in memory: a kill leaves the folder on the disk.
+ */
 async function openSite(address: Address, { values }: CommandArgs, folder: string, io: Io): Promise<Config> {
 	const { rpc, from, symbol } = values
 	if (typeof rpc !== 'string' || !URL.canParse(rpc) || !/^https?:/.test(rpc)) {
@@ -94,7 +97,7 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 			{
 				name: 'chain',
 				chain_id: String(await chainIdOf(rpc, io.signal)),
-				rpc: [rpc],
+				rpc: ['${RPC_URL}'],
 				schedule: '*/2 * * * * *',
 				stall_after: 'never',
 				symbol: String(symbol),
@@ -114,7 +117,7 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 	await writeFile(join(folder, 'tracewatch.yaml'), JSON.stringify(site), { mode: 0o600 })
 	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	try {
-		return await loadConfig(join(folder, 'tracewatch.yaml'), { env: {}, cwd: folder, onSecrets })
+		return await loadConfig(join(folder, 'tracewatch.yaml'), { env: { RPC_URL: rpc }, cwd: folder, onSecrets })
 	} catch (error) {
 		// The problem's file and line are in files that the user has never seen.
 		if (!(error instanceof ConfigError)) throw error

@@ -1,6 +1,7 @@
 // For those who just want to look: one address on the terminal, without any file.
 
-import { readdirSync } from 'node:fs'
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
@@ -50,6 +51,17 @@ testOnce('default: payments inside of contracts too, and nothing is left behind'
 	expect(stdout).toContain('received 0.000000000000000007 ETH from')
 	expect(running.output()).not.toContain('KEYq7XthatZ9mustN0tK2show')
 	expect(readdirSync(here.folder)).toEqual([])
+})
+
+testOnce('behavior: a terminal that closes leaves no key of the endpoint on the disk', async () => {
+	const here = site()
+	const running = here.start(['watch', treasury, '--rpc', rpc], { TMPDIR: here.folder })
+	await printed(running, 'is watched')
+	expect((await running.stop('SIGHUP')).code).toBe(null)
+	const left = readdirSync(here.folder, { recursive: true, withFileTypes: true }).filter((one) => one.isFile())
+	expect(left.map(({ name }) => name)).toContain('tracewatch.yaml')
+	for (const { parentPath, name } of left)
+		expect(readFileSync(join(parentPath, name), 'utf8'), name).not.toContain('KEYq7XthatZ9mustN0tK2show')
 })
 
 testInFull('behavior: a past event is printed as JSON by `watch --from`', async () => {
