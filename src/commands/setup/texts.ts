@@ -25,7 +25,7 @@ function receiverOf({ by, smtp = '', to = '', from }: Said) {
 	if (by === 'mail') {
 		const addresses = to.split(',')
 		const all = [from ?? senderOf(smtp, addresses[0] ?? ''), ...addresses]
-		const [sender, ...recipients] = all.map((text) => text.replaceAll('${', '$${'))
+		const [sender, ...recipients] = all.map((text) => text.replaceAll('${', () => '$${'))
 		return { name: RECEIVER, type: 'email', smtp: '${SMTP_URL}', from: sender, to: recipients, digest }
 	}
 	const hook = { name: RECEIVER, type: 'webhook', url: '${OPS_HOOK_URL}' }
