@@ -28,12 +28,12 @@ async function openCareful(severalMs: number, hangs: (asked: readonly number[]) 
 	await bench.settle()
 	const asked: number[] = []
 	node.before = (method, [range]) => {
-		// Of the two lists of addresses the second.
+		// Of the two lists of addresses the first.
 		if (method !== 'trace_filter') return
-		const { fromBlock, toBlock, toAddress } = range as Record<'fromBlock' | 'toBlock' | 'toAddress', string>
+		const { fromBlock, toBlock, fromAddress } = range as Record<'fromBlock' | 'toBlock' | 'fromAddress', string>
 		const blocks = Number(toBlock) - Number(fromBlock) + 1
-		if (toAddress !== undefined) asked.push(blocks)
-		if (toAddress !== undefined && blocks === 1) passedMs += singleMs
+		if (fromAddress !== undefined) asked.push(blocks)
+		if (fromAddress !== undefined && blocks === 1) passedMs += singleMs
 		if (blocks > 1 && hangs(asked)) return new Promise(() => undefined)
 		return undefined
 	}
