@@ -98,7 +98,7 @@ export function createFirstLook({ state, reads, clock, asks = asksForContracts }
 		pending.set(address, since !== null && before !== null && before < since ? before : since)
 	}
 
-	/** Of a watch that begins now, the code may be read much later: its events are owed from its first block on. */
+	/** The first block of a watch that has just begun. Its code may be read much later; its events count from here. */
 	function beginning(coverage: Coverage | undefined, at: bigint): bigint | null {
 		return coverage !== undefined && coverage.since + MOST_UNKNOWN >= at ? coverage.since : null
 	}

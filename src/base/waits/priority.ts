@@ -1,4 +1,4 @@
-/** A signal carries the priority of its work: calls of low priority let others overtake them. It is inherited. */
+/** A signal carries the priority of its work: calls of low priority let others overtake them. */
 
 const low = new WeakSet<AbortSignal>()
 

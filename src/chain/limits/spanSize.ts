@@ -1,7 +1,7 @@
 /** How many blocks one request may span at an endpoint: learnt from its refusals, grown slowly by its answers. */
 export interface SpanSize {
 	readonly blocks: number
-	/** What the node itself named as its limit, in blocks: for a while, as it may have meant those blocks only. */
+	/** The limit in blocks that the node named. It is tried again after a while: it may hold for crowded blocks only. */
 	readonly limit: number | null
 	/** Full spans answered since the last change; below zero after a refusal, to grow later. */
 	readonly streak: number
