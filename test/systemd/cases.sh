@@ -94,7 +94,7 @@ echo "        systemd $generation, node $(node --version), $(tracewatch --versio
 # ---- The cases ---------------------------------------------------------------------------------------------------
 
 started() {
-	expect 'start: returns when the program says that it is ready' systemctl start $unit
+	expect 'start: returns when the program says that it is ready' starts $unit
 	expect 'start: the unit is active' has ActiveState active
 	expect 'start: STATUS= is in words' within 10 words_of_status local
 	expect 'start: runs as a user of its own' not is "$(stat -c %U "/proc/$(pid)")" root
@@ -134,7 +134,7 @@ hung() {
 	# Longer than a slow machine may forget a process.
 	printf '[Service]\nWatchdogSec=12s\nTimeoutAbortSec=5s\n' >/run/systemd/system/$unit.d/90-soon.conf
 	systemctl daemon-reload
-	systemctl restart $unit
+	restarts $unit
 	before=$(pid)
 	sleep 26
 	expect 'watchdog: progress keeps it alive' is "$(pid)" "$before"
@@ -145,7 +145,7 @@ hung() {
 	expect 'watchdog: nothing is lost' within 20 all_told /run/paid
 	rm -r /run/systemd/system/$unit.d
 	systemctl daemon-reload
-	systemctl restart $unit
+	restarts $unit
 }
 
 # Longer than one request may take, shorter than the loop was once held up.
@@ -153,7 +153,7 @@ attacked() {
 	mkdir -p /run/systemd/system/$unit.d
 	printf '[Service]\nWatchdogSec=40s\n' >/run/systemd/system/$unit.d/90-soon.conf
 	systemctl daemon-reload
-	systemctl restart $unit
+	restarts $unit
 	before=$(pid)
 	timeouts=$(journalctl -u $unit --no-pager | grep -c 'Watchdog timeout')
 	expect 'attack: a stranger makes 100,000 calls in one transaction' node $repo/test/systemd/attack.js $node
@@ -216,25 +216,25 @@ stopped() {
 	expect 'stop: ends well' has Result success
 	expect 'stop: with 0' has ExecMainStatus 0
 	pay $watched 2 >>/run/paid
-	systemctl start $unit
+	starts $unit
 	expect 'stop: nothing is lost' within 20 all_told /run/paid
 	systemctl stop $unit
 }
 
 refused() {
 	mv /etc/tracewatch/secrets/OPS_HOOK_SECRET /run/kept
-	expect 'missing secret: the start fails' not systemctl start $unit
+	expect 'missing secret: the start fails' not starts $unit
 	sleep 6
 	expect 'missing secret: as a wrong configuration' has ExecMainStatus 78
 	expect 'missing secret: without a loop' has NRestarts 0
 	expect 'missing secret: the journal says where it belongs' \
 		logged $unit 'OPS_HOOK_SECRET.*is not set: write it to /etc/tracewatch/secrets/OPS_HOOK_SECRET'
 	mv /run/kept /etc/tracewatch/secrets/OPS_HOOK_SECRET
-	expect 'missing secret: mended, it starts' systemctl start $unit
+	expect 'missing secret: mended, it starts' starts $unit
 	systemctl stop $unit
 
 	mv /etc/tracewatch/secrets /run/secrets-kept
-	expect 'no folder of secrets: the start fails' not systemctl start $unit
+	expect 'no folder of secrets: the start fails' not starts $unit
 	expect 'no folder of secrets: the program says so, not systemd' has ExecMainStatus 78
 	mkdir -p /run/systemd/system/$unit.d
 	cp -r /run/secrets-kept /run/credentials-of-before
@@ -242,7 +242,7 @@ refused() {
 		echo "LoadCredential=$name:/run/credentials-of-before/$name"
 	done | sed '1i[Service]' >/run/systemd/system/$unit.d/90-single.conf
 	systemctl daemon-reload
-	expect 'no folder of secrets: it starts with credentials from elsewhere' systemctl start $unit
+	expect 'no folder of secrets: it starts with credentials from elsewhere' starts $unit
 	systemctl stop $unit
 	rm -r /run/systemd/system/$unit.d
 	systemctl daemon-reload
@@ -257,9 +257,9 @@ instances() {
 	secrets /etc/tracewatch/a
 	secrets /etc/tracewatch/b
 	unit=tracewatch@a.service
-	expect 'instances: a starts' systemctl start tracewatch@a
+	expect 'instances: a starts' starts tracewatch@a
 	unit=tracewatch@b.service
-	expect 'instances: b starts beside it' systemctl start tracewatch@b
+	expect 'instances: b starts beside it' starts tracewatch@b
 	expect 'instances: a is still active' systemctl is-active --quiet tracewatch@a
 	for one in a b; do expect "instances: $one watches" within 15 logged tracewatch@$one 'coverage changed'; done
 	expect 'instances: root finds the secrets of each' tracewatch test-send hook -c /etc/tracewatch/a/tracewatch.yaml

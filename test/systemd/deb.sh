@@ -37,7 +37,7 @@ says() { # PATTERN COMMAND...
 expect 'the folder of secrets is for root alone' sh -c '[ "$(stat -c %a:%U /etc/tracewatch/secrets)" = 700:root ]'
 expect 'check as root names a missing secret and its file' \
 	says 'SMTP_URL} is not set: write it to /etc/tracewatch/secrets/SMTP_URL' tracewatch check
-expect 'a start without it fails' not systemctl start tracewatch
+expect 'a start without it fails' not starts tracewatch
 expect 'and names the same file' logged tracewatch 'SMTP_URL} is not set: write it to /etc/tracewatch/secrets/SMTP_URL'
 systemctl reset-failed tracewatch
 
@@ -83,7 +83,7 @@ sed -i 's/{RPC_URL}/{OTHER_RPC_URL}/' /etc/tracewatch/tracewatch.yaml
 echo $rpc >/etc/tracewatch/secrets/OTHER_RPC_URL && chmod 644 /etc/tracewatch/secrets/OTHER_RPC_URL
 expect 'check finds it, and warns' says 'warning: .*OTHER_RPC_URL can be read by every user' tracewatch check
 chmod 600 /etc/tracewatch/secrets/OTHER_RPC_URL
-expect 'the service starts with it' systemctl restart tracewatch
+expect 'the service starts with it' restarts tracewatch
 expect 'and root finds it' by_hand tracewatch test-send ops
 expect 'which tells' told 3
 

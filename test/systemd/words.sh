@@ -27,6 +27,15 @@ within() {
 	done
 }
 
+# starts UNIT, restarts UNIT: systemd may fail before it runs the program, as a busy machine showed: it could not set up
+# the control group (219). It is asked once more then.
+starts() { by_systemd start "$1"; }
+restarts() { by_systemd restart "$1"; }
+by_systemd() {
+	systemctl "$1" "$2" && return
+	[ "$(systemctl show "$2" --property=ExecMainStatus --value)" = 219 ] && systemctl "$1" "$2"
+}
+
 # logged UNIT PATTERN: some line of its journal has it.
 logged() { journalctl -u "$1" -o cat --no-pager | grep -q "$2"; }
 
