@@ -3,10 +3,10 @@ import { LEAST_TURNS, MOST_BOOKS, MOST_TURNS, ROUND_BLOCKS, shareOfRound } from 
 import { createAddressTable } from '../core/packed/addressTable.js'
 import { lengthOf } from '../core/spans.js'
 import { recordOf } from '../kinds/all.js'
-import type { BookSet, BooksRound } from '../model/books.js'
+import type { BooksRound } from '../model/books.js'
 import type { AddressSet, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
-import type { Watch, WatchIndex, WatchRules } from '../model/watch.js'
+import type { WatchIndex, WatchRules } from '../model/watch.js'
 
 /** Rotates through untouched watches, so that each balance is checked before nodes prune its state (128 blocks). */
 export interface AuditRotation {
@@ -14,8 +14,6 @@ export interface AuditRotation {
 	/** The next of `keptOf`, as many as are due, and all with a threshold. `isOpening`: as many as fit one request. */
 	next(part: Part, isOpening: boolean): readonly Address[]
 	limited(): AddressSet
-	/** Watches with another threshold than before: their balance is compared anew. `books`: as last committed. */
-	anew(books: BookSet): readonly Address[]
 	/** The last round, if it took too long; null otherwise, or if no round has ended. */
 	slow(): BooksRound | null
 }
@@ -47,9 +45,6 @@ export function createAuditRotation({ clock, mostBooks = MOST_BOOKS }: RotationO
 	let lastMs = clock()
 	let isFirst = true
 	let last: BooksRound | null = null
-	/** With the block of each book when its threshold changed. */
-	const changed = new Map<Address, bigint>()
-	const noted = new Set<Address>()
 
 	function listOrder(after: number): Iterator<Address> {
 		const order = kept.keys()
@@ -62,7 +57,6 @@ export function createAuditRotation({ clock, mostBooks = MOST_BOOKS }: RotationO
 		async keptOf(watches) {
 			if (watches === watched) return kept
 			const sorted = await sort(watches, mostBooks)
-			if (watched !== null) for (const address of otherLimits(sorted.limited, watched, watches)) noted.add(address)
 			watched = watches
 			kept = sorted.kept
 			limited = sorted.limited
@@ -96,13 +90,6 @@ export function createAuditRotation({ clock, mostBooks = MOST_BOOKS }: RotationO
 			return limited.size === 0 ? found : [...new Set(found)]
 		},
 		limited: () => limited,
-		anew(books) {
-			for (const address of noted) changed.set(address, books.get(address)?.block ?? -1n)
-			noted.clear()
-			for (const [address, block] of changed)
-				if (!limited.has(address) || (books.get(address)?.block ?? -1n) > block) changed.delete(address)
-			return [...changed.keys()]
-		},
 		slow: () => (last !== null && (last.blocks > SLOW.blocks || last.minutes * 60_000 > SLOW.ms) ? last : null),
 	}
 }
@@ -147,21 +134,6 @@ async function sort(watches: WatchIndex, mostBooks: number): Promise<Sorted> {
 		if (++seen % AT_ONCE === 0) await nextSlice()
 	}
 	return { kept, limited }
-}
-
-function limitsOf({ thresholds }: Watch): string {
-	return `${thresholds?.belowWei} ${thresholds?.aboveWei}`
-}
-
-/** Watches that had no such threshold before the watchlists were edited. */
-function* otherLimits(limited: AddressSet, before: WatchIndex, now: WatchIndex): Generator<Address> {
-	const all = limited.keys()
-	for (let one = all.next(); one.done !== true; one = all.next()) {
-		const known = before.get(one.value)
-		const has = (own: Watch) => known?.some((other) => limitsOf(other) === limitsOf(own))
-		// One that comes back has no book, or one that is closed over its absence.
-		if (known !== undefined && now.get(one.value)?.every(has) === false) yield one.value
-	}
 }
 
 function needsBook({ kinds }: Pick<WatchRules, 'kinds'>): boolean {

@@ -18,7 +18,7 @@ import type { AskedBalances } from './asked/askBalances.js'
 import { type AuditRotation, createAuditRotation } from './auditRotation.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards } from './booksSummary.js'
-import { type BookFindings, type ClosingBooks, closeBooks } from './closeBooks.js'
+import { type BookFindings, type ClosingBooks, closeBooks, limitsOf } from './closeBooks.js'
 import type { CodeChange } from './delegations/delegations.js'
 
 /** The result of closing the books over one part; nothing is written yet. */
@@ -161,9 +161,8 @@ export function createAuditor(options: AuditorOptions, reader: StateReader): Aud
 			async function closeOver(run: KnownRun, own: AbortSignal): Promise<void> {
 				const { asked, lists, first, isNew, comparesFrom = () => 0n, failedLooks, isFinal = false } = run
 				const { gaps, announced } = facts
-				const isOpen = (address: Address) => draft.get(address)?.block === facts.books.get(address)?.block
-				const anew = rotation.anew(facts.books).filter(isOpen)
-				const known = { gaps, announced, limited: rotation.limited(), anew, feesAreKnown }
+				const limits = (address: Address) => limitsOf(facts.watches.get(address))
+				const known = { gaps, announced, limits, feesAreKnown }
 				const closing = { asked, draft, found, first, isNew, comparesFrom, failedLooks, isFinal, ...known }
 				const ports = { accounts: run.accounts ?? accounts, chain: { ...chain, ...run.chain }, clock, log, runsOnce }
 				const done = await closeBooks(run.part, closing, ports, own)

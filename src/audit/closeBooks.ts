@@ -5,10 +5,11 @@ import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
 import type { Finding } from '../kinds/list.js'
 import type { Accounts, Balances, Book, Posting, Unproved } from '../model/books.js'
-import type { AddressSet, BlockRef, Part } from '../model/chain.js'
+import type { BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
+import type { Watch } from '../model/watch.js'
 import type { AskedBalances } from './asked/askBalances.js'
 import { type Bisection, bisectDifference, type Examined } from './bisectDifference.js'
 import type { BooksDraft } from './booksDraft.js'
@@ -32,9 +33,8 @@ export interface ClosingBooks {
 	readonly isNew: (address: Address) => boolean
 	/** The block before which a book that a reorganisation dropped compares no threshold: it was not kept. Default: 0. */
 	readonly comparesFrom?: (address: Address) => bigint
-	readonly limited: AddressSet
-	/** Watches whose threshold changed: it compares with no previous balance. Default: none. */
-	readonly anew?: readonly Address[]
+	/** `limitsOf` the watches of an address. */
+	readonly limits: (address: Address) => string | null
 	readonly feesAreKnown: boolean
 	readonly announced: Announced
 	/** Books that could not be examined; updated in place. */
@@ -95,8 +95,7 @@ export async function closeBooks(
 		first,
 		isNew,
 		comparesFrom = () => 0n,
-		limited,
-		anew,
+		limits: limitsAt,
 		feesAreKnown: areKnown,
 		announced,
 		failedLooks,
@@ -113,16 +112,15 @@ export async function closeBooks(
 	let looks = 0
 	/** Addresses whose books wait for the next poll. */
 	const waiting = new Set<Address>()
-	/** Addresses whose balance was unknown before. */
-	const unknown = new Set<Address>(anew)
 	/** Books opened with this part that should have been kept earlier, with the first block of each. */
 	const openedLate = new Map<Address, bigint>()
 	const before = part.span.from - 1n
 	for (const [address, wei] of asked.openings) {
 		if (part.span.to < comparesFrom(address)) continue
-		if (draft.get(address) === null && isNew(address)) unknown.add(address)
+		const limits = isNew(address) ? null : limitsAt(address)
 		noteOpening(address, before)
-		draft.set(address, closedAt(before, wei, codeIn(asked.openings, address)))
+		const book = closedAt(before, wei, codeIn(asked.openings, address))
+		draft.set(address, { ...book, ...(limits !== null && { compared: { limits, at: before } }) })
 	}
 
 	function noteOpening(address: Address, block: bigint): void {
@@ -135,21 +133,21 @@ export async function closeBooks(
 		failedLooks.delete(address)
 		const book = draft.get(address)
 		const balanceWei = balances.get(address) ?? 0n
-		const isFirst = unknown.delete(address) || (book === null && isNew(address))
-		const isEarly = isFirst && ref.number < comparesFrom(address)
-		if (isEarly) unknown.add(address)
+		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
+		const limits = limitsAt(address)
+		// The first comparison with these thresholds has no previous balance.
+		const isFirst = limits !== null && (book === null ? isNew(address) : book.compared?.limits !== limits)
+		const isEarly = isFirst && (block === undefined || ref.number < comparesFrom(address))
 		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
+		const compared = (isFirst ? undefined : book?.compared) ?? { limits: limits ?? '', at: ref.number }
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
-		// A reorganisation to before its first comparison drops the book, so that the balance is compared anew.
-		const isCompared = isFirst && limited.has(address)
-		const isStill =
-			!isCompared && book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
-		draft.set(address, closedAt(ref.number, balanceWei, code, isStill ? book.movedAt : ref.number))
+		const isStill = book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
+		const next = closedAt(ref.number, balanceWei, code, isStill ? book.movedAt : ref.number)
+		draft.set(address, { ...next, ...(limits !== null && !isEarly && { compared }) })
 		if (book?.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
-		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
-		if (isEarly || previousWei === balanceWei || block === undefined || !limited.has(address)) return
+		if (isEarly || previousWei === balanceWei || block === undefined || limits === null) return
 		const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
@@ -162,8 +160,10 @@ export async function closeBooks(
 		if (book.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
 		const known = book.code === undefined ? undefined : code === undefined ? book.code : code
-		draft.set(address, { ...closedAt(block.number, wei, known, ref.number), movedWei: restWei })
-		if (book.balanceWei === wei || !limited.has(address)) return
+		const { compared } = book
+		const next = closedAt(block.number, wei, known, ref.number)
+		draft.set(address, { ...next, movedWei: restWei, ...(compared !== undefined && { compared }) })
+		if (book.balanceWei === wei || limitsAt(address) === null) return
 		const change = { kind: 'balance', address, block, previousWei: book.balanceWei, balanceWei: wei } as const
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
@@ -285,6 +285,12 @@ function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonl
 	for (const first of openedLate.values()) if (first < from) from = first
 	const addresses = [...openedLate.keys()].slice(0, MOST_NAMED)
 	return [{ fromBlock: Number(from), toBlock: Number(to), count: openedLate.size, addresses, why: OPENED_LATE }]
+}
+
+/** The thresholds of an address's watches, as text: equal for equal ones; null: none. */
+export function limitsOf(watches: readonly Watch[] | undefined): string | null {
+	const all = watches?.flatMap(({ thresholds }) => (thresholds ? [Object.values(thresholds).join()] : [])) ?? []
+	return all.length === 0 ? null : [...new Set(all)].sort().join(' ')
 }
 
 /** The code in the answer. Undefined: no endpoint gave the code. Null: the address has no code. */

@@ -15,6 +15,8 @@ export interface Book {
 	readonly code?: string | null
 	/** No later block is known to have moved the address or changed its code; the true one may be earlier. */
 	readonly movedAt?: bigint
+	/** The thresholds of its watches that a balance was last compared with, and at which block; absent: none was. */
+	readonly compared?: { readonly limits: string; readonly at: bigint }
 }
 
 /** The books of a network. A plain Map is one too: without the optional methods, all books are visited. */

@@ -140,7 +140,7 @@ async function weigh(
 			gaps: state.gaps,
 			first: () => span.from,
 			isNew: () => false,
-			limited: new Set<Address>(),
+			limits: () => null,
 			feesAreKnown: accounts.feesAreKnown,
 			announced: announcedIn(context.network.chainId, state.announcements.values(), before.announcements),
 			failedLooks: new Map(),

@@ -5,6 +5,8 @@ import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { openFileStore } from '../support/fileStore.js'
+import { temporaryFolder } from '../support/folder.js'
 
 const purse: Address = '0x00000000000000000000000000000000000c0fee'
 
@@ -153,22 +155,52 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).map(short)).toEqual([[expect.any(Number), 'below', '0.000000000000000007']])
 	})
 
-	test('behavior: a threshold is added to a watch that is past it, or raised: reported once', async () => {
-		const { bench, set, block } = await open()
+	test.each(['while the program runs', 'while it is stopped'])(
+		'behavior: a threshold is added to a watch that is past it, or raised, %s: reported once',
+		async (when) => {
+			const folder = temporaryFolder()
+			const openStore: BenchOptions['openStore'] = (clock) => openFileStore(folder, { clock })
+			const { node, bench: first, set } = await open({ openStore })
+			let bench = first
+			const plain = watchOf(purse, { kinds: ['balance', 'unexplained'] })
+			const below = (belowWei: bigint, label: string | null = null) => [
+				{ ...plain, label, thresholds: { belowWei, aboveWei: null } },
+			]
+			await set(7n)
+			for (const watches of [[plain], below(8n), below(8n, 'renamed'), below(6n), below(9n)]) {
+				if (when === 'while it is stopped') {
+					await bench.close()
+					bench = await openBench({ urls: [node.url], watches, openStore })
+					onTestFinished(bench.close)
+				} else bench.setWatches(watches)
+				for (let mined = 0; mined < 3; mined++) {
+					await node.mine()
+					await bench.settle()
+				}
+			}
+			const said = (await told(bench)).map(({ crossed, threshold }) => [crossed, threshold])
+			expect(said).toEqual([
+				['below', '0.000000000000000008'],
+				['below', '0.000000000000000009'],
+			])
+		},
+	)
+
+	test('behavior: the block in which a new threshold was compared is replaced: the alert stands', async () => {
+		const { node, bench, set, block } = await open()
 		const plain = watchOf(purse, { kinds: ['balance', 'unexplained'] })
-		const below = (belowWei: bigint, label: string | null = null) => [
-			{ ...plain, label, thresholds: { belowWei, aboveWei: null } },
-		]
+		bench.setWatches([plain])
 		await set(7n)
-		for (const watches of [[plain], below(8n), below(8n, 'renamed'), below(6n), below(9n)]) {
-			bench.setWatches(watches)
-			for (let mined = 0; mined < 3; mined++) await block()
-		}
-		const said = (await told(bench)).map(({ crossed, threshold }) => [crossed, threshold])
-		expect(said).toEqual([
-			['below', '0.000000000000000008'],
-			['below', '0.000000000000000009'],
-		])
+		for (let mined = 0; mined < 3; mined++) await block()
+		const before = await node.rpc<string>('evm_snapshot')
+		bench.setWatches([{ ...plain, thresholds: { belowWei: 8n, aboveWei: null } }])
+		await block()
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [5])
+		await node.mine()
+		await block()
+		const said = (await bench.posted()).map(({ message }) => message.type)
+		expect(said).toEqual(['alert.balance'])
 	})
 
 	test('behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks', async () => {

@@ -196,7 +196,9 @@ export function deferred(book: Book, movement: Movement, block: bigint): Book {
 /** The book at an earlier block; null: not known, since the address moved later. What it deferred came before. */
 export function setBack(book: Book, block: bigint): Book | null {
 	if (book.movedAt === undefined || book.movedAt > block) return null
-	return book.block > block ? { ...book, block } : book
+	if (book.block <= block) return book
+	const { compared, ...before } = book
+	return { ...before, block, ...(compared !== undefined && compared.at <= block && { compared }) }
 }
 
 /**
