@@ -77,22 +77,24 @@ function* withFolded(head: Delivery, rest: readonly Delivery[], decimals: number
 		count: all.length,
 		fromBlock: blocks.reduce((one, other) => Math.min(one, other)),
 		toBlock: blocks.reduce((one, other) => Math.max(one, other)),
-		sums: yield* sumsOf(all, decimals),
+		sums: yield* sumsOf(all, message.data, decimals),
 	}
 	// Adds what the flood gate left out.
 	const more = [message.data, ...all].reduce((sum, data) => sum + (data.more ?? 0), 0)
 	return { ...head, message: { ...message, data: { ...message.data, folded, ...(more > 0 && { more }) } } }
 }
 
-function* sumsOf(all: readonly AlertData[], decimals: number): Steps<readonly FoldedSum[]> {
+function* sumsOf(all: readonly AlertData[], head: AlertData, decimals: number): Steps<readonly FoldedSum[]> {
+	const transfers = new Set([head, ...all].filter(({ kind }) => kind !== 'call').map(frameOf))
 	const sums = new Map<string, { readonly first: AlertData; count: number; raw: bigint }>()
 	for (const [at, data] of all.entries()) {
 		if (at % stepItems === stepItems - 1) yield
 		const key = JSON.stringify([data.direction, assetKey(data)])
 		const sum = sums.get(key) ?? { first: data, count: 0, raw: 0n }
 		sum.count += 1
-		// A failed call shows what it carried, and moved nothing.
-		if (data.success !== false) sum.raw += BigInt(data.token?.amountRaw ?? data.valueWei ?? 0)
+		// A failed call shows what it carried, and moved nothing; what another one carried, its transfer says too.
+		const isCounted = data.success !== false && (data.kind !== 'call' || !transfers.has(frameOf(data)))
+		if (isCounted) sum.raw += BigInt(data.token?.amountRaw ?? data.valueWei ?? 0)
 		sums.set(key, sum)
 	}
 	return [...sums.values()].map(({ first, count, raw }): FoldedSum => {
@@ -104,6 +106,10 @@ function* sumsOf(all: readonly AlertData[], decimals: number): Steps<readonly Fo
 		const contract = token === undefined ? {} : { contract: token.address }
 		return { direction, asset, ...contract, count, amountRaw: String(raw), amount }
 	})
+}
+
+function frameOf({ txHash, traceAddress }: AlertData): string {
+	return `${txHash} ${traceAddress}`
 }
 
 /** Null: not summed separately. */

@@ -113,6 +113,18 @@ test('behavior: a failed call adds nothing to the sum, whatever it carried', () 
 	expect(dataOf(deliveries[0] as Delivery).folded).toMatchObject({ count: 2, sums: [{ count: 2, amount: '1' }] })
 })
 
+test('behavior: coins that a call carried are summed once, as its transfer or as the call alone', () => {
+	const txHash = `0x${'7'.repeat(64)}` as const
+	const [first, second] = [1, 2].map((at) => ({ txHash, traceAddress: [at] }))
+	const call = { kind: 'call', success: true } as const
+	const all = [
+		...[dust(1, '5', first), dust(2, '5', { ...first, ...call }), dust(3, '7', { ...second, ...call })],
+		...[dust(4, '7', second), dust(5, '9', { txHash, traceAddress: [3], ...call })],
+	]
+	const sums = { direction: 'in', asset: 'ETH', count: 4, amountRaw: '16', amount: '0.000000000000000016' }
+	expect(dataOf(fold(all, 0).deliveries[0] as Delivery).folded?.sums).toEqual([sums])
+})
+
 test('behavior: the headline of a folded alert says how many more there are, and their sums', async () => {
 	const { headline } = await import('../../../src/notify/text/sentence.js')
 	const all = Array.from({ length: 3 }, (_, at) => dust(at + 1, '150000000000000000'))
