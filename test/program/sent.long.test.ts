@@ -99,6 +99,7 @@ test('error: wrong usage, and a command that is gone', async () => {
 	)
 	const wrong: readonly (readonly [words: string, ...args: string[]])[] = [
 		["argument 'yesterday' is invalid. it takes 24h", 'deliveries', '--since', 'yesterday'],
+		["argument '2026-02-31' is invalid", 'deliveries', '--since', '2026-02-31'],
 		["argument '0x12' is invalid", 'deliveries', '--sent', '--address', '0x12'],
 		["option '--status <status>' cannot be used with option '--sent'", 'deliveries', '--sent', '--status', 'dead'],
 		['nothing of it is retried', 'deliveries', 'retry', '--all', '--sent'],

@@ -1,4 +1,5 @@
 import { Argument, Option } from 'commander'
+import { z } from 'zod'
 import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
@@ -107,10 +108,9 @@ interface Values {
 
 function readSince(text: string, nowMs: number): number {
 	if (/^\d{1,6}\s*[smhd]$/.test(text)) return nowMs - readDuration(text)
-	const isDate = /^\d{4}-\d{2}-\d{2}$/.test(text)
-	const isTime = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:\d{2})?$/.test(text)
-	const ms = isDate || isTime ? Date.parse(isDate || /(Z|[+-]\d{2}:\d{2})$/.test(text) ? text : `${text}Z`) : Number.NaN
-	if (!Number.isNaN(ms)) return ms
+	if (z.iso.date().safeParse(text).success) return Date.parse(text)
+	if (z.iso.datetime({ local: true }).safeParse(text).success) return Date.parse(text.endsWith('Z') ? text : `${text}Z`)
+	if (z.iso.datetime({ offset: true }).safeParse(text).success) return Date.parse(text)
 	throw new RangeError('takes 24h, 7d, 2026-11-01 or 2026-11-01T10:00:00Z')
 }
 

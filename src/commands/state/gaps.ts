@@ -120,6 +120,7 @@ function* linesOf(found: readonly Found[], stuck: readonly StuckLook[], networks
 		const whom = counted(addresses.length, 'address', 'addresses')
 		yield `${network} ${span.from} to ${span.to}  not read yet for ${whom} (\`from_block\`)`
 	}
-	if (found.length === 0)
+	if (networks.length === 0) yield 'no block was scanned yet, so there is no gap'
+	else if (found.length === 0)
 		yield `every block up to the checkpoint was read${unread.length === 0 ? '' : ', but for these'}`
 }

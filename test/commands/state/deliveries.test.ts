@@ -54,6 +54,17 @@ describe('deliveries list', () => {
 		expect(out[3]).toMatch(new RegExp(`^${idOf(2)}  pending  hook  0 attempts since .*Z, next at .*Z$`))
 	})
 
+	test('behavior: --since takes a date or a time of a real day, in UTC or with its offset', async () => {
+		await stored(1)
+		const since = async (time: string) => (await run('--since', time)).out.length > 1
+		for (const time of ['2026-11-20', '2026-11-20T10:00', '2026-11-20T10:00:00Z', '2026-11-20T12:00:00+02:00'])
+			expect(await since(time), time).toBe(true)
+		for (const time of ['2026-11-21', '2026-11-20T10:00:01', '2026-11-20T12:00:01.5+02:00'])
+			expect(await since(time), time).toBe(false)
+		for (const time of ['2026-02-31', '2026-13-01', '2026-11-20T24:10:00Z', '20.11.2026'])
+			expect((await run('--since', time)).code, time).toBe(2)
+	})
+
 	test('error: a hostile answer of a receiver begins no line and moves no cursor', async () => {
 		await stored(1)
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
