@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { parse } from 'yaml'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
+import { Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { startMailServer } from '../support/mailServer.js'
 import { CLEAR, pick, startSetup } from './setupSite.js'
 import { hookServer, told, treasury, vault } from './site.js'
@@ -118,6 +119,21 @@ test('error: a dead endpoint, a receiver that refuses, nothing to go by: nothing
 	expect(await script(['--address', treasury], secrets)).toMatchObject({ code: 1 })
 	expect(readdirSync(out).sort()).toEqual(['secrets', 'watchlists'])
 	expect(readdirSync(join(out, 'secrets'))).toEqual([])
+})
+
+test('behavior: all trace methods are refused in unknown words: setup says so', async () => {
+	const gateway = await startDialectGateway(node.url, {
+		twist(method) {
+			if (!/^(trace|debug)_/.test(method)) return undefined
+			throw new Refused({ error: { code: -32000, message: 'ask our people about this one' } })
+		},
+	})
+	onTestFinished(() => gateway.close())
+	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 5n }))
+	const { script, secrets } = await startSetup(node)
+	const { stderr } = await script(['--address', treasury], { ...secrets, ETHEREUM_RPC_URL: gateway.url })
+	expect(stderr).toMatch(/ answers: .*\n.*its traces could not be tried: .*ask our people about this one/)
+	expect(stderr).not.toContain(' works: ')
 })
 
 /** A server that takes mails of its own user only, and the URL for him. */

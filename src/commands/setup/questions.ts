@@ -109,7 +109,7 @@ async function tryEndpoint(said: Said, { signal }: Io): Promise<Trial> {
 	const asked = { keepsBooks: true, readsContracts: false, isPrivate: false, source: 'auto' } as const
 	const network = { chainId, confirmations: 0, settle: 'finalized', ...asked } as const
 	const report = await examineEndpoint(url, network, signal)
-	const { endpoint, error, usable, client, head, source, balances, reasons, advice } = report
+	const { endpoint, error, usable, proved, client, head, source, balances, reasons, advice } = report
 	if (error !== null) return { code: exitCodes.tryAgain, lines: [fitWords(error)] }
 	if (!usable) {
 		const why = [`${endpoint} gives no traces that can be trusted`, ...[...reasons, ...advice].slice(0, 1)].join(': ')
@@ -118,9 +118,12 @@ async function tryEndpoint(said: Said, { signal }: Io): Promise<Trial> {
 	said.chainId = chainId
 	const books = balances === 'no' ? '; no balances, so nothing is proved' : ''
 	const more = advice.length === 0 ? '' : '; `tracewatch doctor` says what to improve'
-	const works = `${endpoint} works: ${client ?? 'unknown client'}, block ${head}; traces by ${source}${books}${more}`
+	const node = `${client ?? 'unknown client'}, block ${head}; traces by ${source}${books}${more}`
+	const works = `${endpoint} ${proved ? 'works' : 'answers'}: ${node}`
 	const { name, symbol } = chainNamed(chainId)
-	return { code: exitCodes.done, lines: [fitWords(works), `${name}, chain ${chainId}, ${symbol}`] }
+	const doubts = proved ? [] : [`its traces could not be tried: ${reasons.join('; ')}`]
+	const lines = [works, ...doubts, `${name}, chain ${chainId}, ${symbol}`].map(fitWords)
+	return { code: exitCodes.done, lines }
 }
 
 async function tryLogin(said: Said, { signal }: Io): Promise<Trial> {
