@@ -83,6 +83,9 @@ const removed: Readonly<Record<string, string>> = {
 	'replay --send': '`tracewatch deliveries retry` sends again what was not delivered',
 	'replay --bom': '`--format json` is for programs',
 	'explain --block': '`tracewatch explain TXHASH` finds the block',
+	'setup --add': 'edit tracewatch.yaml and the watchlists; `tracewatch check` says what they mean',
+	'setup --network': 'name the network in the watchlist, with the addresses to watch',
+	'setup --replace': 'setup changes no configuration that is there; edit it, or name another folder by `--dir`',
 	'state export': '`tracewatch state copy FROM TO` copies the whole state',
 	'state import': '`tracewatch state copy FROM TO` copies the whole state',
 }

@@ -33,6 +33,16 @@ test.each(slips)('error: %j names what was probably meant', async (args, words) 
 	expect(await run(...args)).toMatchObject({ status: 2, err: words })
 })
 
+test.each([
+	['--add', 'chain'],
+	['--network', 'local'],
+	['--replace', '--yes'],
+])('error: the removed option `setup %s` says what replaces it', async (option, ...more) => {
+	const { status, err, out } = await run('setup', option, ...more)
+	expect([status, out]).toEqual([2, ''])
+	expect(err).toMatch(new RegExp(`^\`setup ${option}\` was removed: [^\n]+$`))
+})
+
 const removed: readonly (readonly [args: readonly string[], instead: string])[] = [
 	[['import', 'oz', 'monitors', '--out', 'here'], 'addresses_from'],
 	[['statement', '0x12', '--tokens'], 'deliveries --sent'],
