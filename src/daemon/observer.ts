@@ -40,7 +40,7 @@ export function createObserver({ metrics, vitals }: Observers) {
 			audited(network, report)
 			vitals().reported(network, report)
 		},
-		scanned: (network: string, checkpoint: bigint): void => vitals().scanned(network, checkpoint),
+		scanned: (network: string, checkpoint: bigint, head: bigint): void => vitals().scanned(network, checkpoint, head),
 		ended: (network: string, result: 'failed' | 'skipped'): void => metrics.polls.inc({ network, result }),
 		requested(network: string, request: RpcRequest): void {
 			const { endpoint, method, result } = request

@@ -138,7 +138,7 @@ function openPoller(network: NetworkSettings, shared: Shared): ConfiguredPoller 
 			...{ chain, store, clock, log, audit },
 			checksum: toChecksum,
 			digest: sha256,
-			onScanned: (checkpoint) => observer?.scanned(name, checkpoint),
+			onScanned: (checkpoint, head) => observer?.scanned(name, checkpoint, head),
 			gaps: { keeper: createGapKeeper({ fallback, clock, log }), receivers },
 			room: () => roomFor(name, store),
 		},

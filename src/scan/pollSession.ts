@@ -52,8 +52,8 @@ export interface PollPorts {
 	}
 	/** How many more deliveries each receiver's queue holds before further ones are folded. Absent: nothing is folded. */
 	readonly room?: () => Promise<(receiver: string) => number>
-	/** Called when the checkpoint moved; the poll continues and may still fail. */
-	readonly onScanned?: (checkpoint: bigint) => void
+	/** Called when the checkpoint moved, with the poll's head; the poll continues and may still fail. */
+	readonly onScanned?: (checkpoint: bigint, head: bigint) => void
 	/** Follows the scanner. */
 	readonly audit: AuditPorts
 }
@@ -291,7 +291,7 @@ export async function write(
 		{ handed, handedGap },
 		ports,
 	)
-	if (step.checkpoint !== undefined) ports.onScanned?.(session.checkpoint.number)
+	if (step.checkpoint !== undefined) ports.onScanned?.(session.checkpoint.number, session.head.latest.number)
 	for (const { type, reason, acceptedAt } of notices) {
 		if (type === 'system.recovered') log.info({}, `a gap is closed: ${reason}`)
 		else if (acceptedAt !== undefined) log.warn({ accepted_at: acceptedAt }, `a gap is accepted: ${reason}`)

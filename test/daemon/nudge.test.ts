@@ -186,7 +186,7 @@ test('behavior: a head behind the checkpoint is logged at once, and health says 
 	const { poller, polls, end } = await held({ log, headNow })
 	const settings = { rpc: ['http://node'] as readonly string[], stallAfterMs: null } as NetworkSettings
 	const moved = { movedAtMs: START_MS, movedAtSteadyMs: START_MS }
-	const progress = { poller: { ...poller, network: settings }, checkpoint: 100n, ...moved }
+	const progress = { poller: { ...poller, network: settings }, checkpoint: 100n, head: 100n, ...moved }
 	const place = { network: 'n', checkpoint: 100, head: 100, lastPollAt: new Date(START_MS).toISOString() }
 	const well = { ...place, ok: true, status: 'ok', reason: null }
 	const now = (ms = 0) => networkNow(progress, { nowMs: START_MS + ms, steadyMs: START_MS + ms })

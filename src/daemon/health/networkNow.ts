@@ -9,6 +9,8 @@ import { behindInWords, reach } from '../polling/remedy.js'
 export interface Progress {
 	readonly poller: ConfiguredPoller
 	checkpoint: bigint | null
+	/** Of the poll that moved the checkpoint, or ended last. */
+	head: bigint | null
 	/** When the checkpoint last moved, or watching began; where an earlier run announced a stall, its beginning. */
 	movedAtMs: number
 	/** The same by the steady clock. */

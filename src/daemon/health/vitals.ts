@@ -31,6 +31,7 @@ export function createVitals(options: VitalsOptions) {
 		return {
 			poller,
 			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
+			head: null,
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: stall === undefined ? steady() : Number.NEGATIVE_INFINITY,
 		}
@@ -57,7 +58,7 @@ export function createVitals(options: VitalsOptions) {
 	function wordsOf({ network, sinceMs }: NetworkTrouble, isOver: boolean) {
 		const progress = progressOf(network)
 		const checkpoint = progress?.checkpoint ?? null
-		const head = progress?.poller.status().lastReport?.head ?? null
+		const head = progress?.head ?? null
 		const words = progress && (isOver ? recoveryReason(progress, sinceMs, clock()) : now(progress).reason)
 		const reason = words ?? `${network} is no longer configured: it is not scanned`
 		if (isOver) log.info({ network, checkpoint, head }, `recovered: ${reason}`)
@@ -80,14 +81,15 @@ export function createVitals(options: VitalsOptions) {
 			// Blocks scanned a second time or for a backfill are progress, too.
 			if (progress.checkpoint !== report.checkpoint || report.blocks > 0n) moved(progress)
 			progress.checkpoint = report.checkpoint
+			progress.head = report.head
 		},
 		/** A poll that still runs, and may still fail, has scanned up to this block. */
-		scanned(network: string, checkpoint: bigint): void {
+		scanned(network: string, checkpoint: bigint, head: bigint): void {
 			const progress = progressOf(network)
 			// Blocks scanned again after a reorganisation are no progress.
 			if (progress === undefined || (progress.checkpoint !== null && checkpoint <= progress.checkpoint)) return
 			moved(progress)
-			progress.checkpoint = checkpoint
+			Object.assign(progress, { checkpoint, head })
 		},
 		networks: () => networks.map(now),
 	}

@@ -84,7 +84,7 @@ test.each([
 		] as unknown as readonly ConfiguredPoller[]
 		const clock = () => nowMs
 		const vitals = createVitals({ pollers, troubles, clock, receiversOf: () => [], log: silent })
-		for (const { name } of pollers) vitals.scanned(name, 7n)
+		for (const { name } of pollers) vitals.scanned(name, 7n, 9n)
 		const health = createHealth({
 			...{ config: { receivers: [] }, pollers, inEffect: unchanged, troubles, vitals, steady: clock },
 			summary: async () => ({ networks: new Map(), receivers: new Map() }),

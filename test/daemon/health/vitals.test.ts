@@ -104,15 +104,26 @@ test('behavior: scanned blocks are progress, though polls fail afterwards; scann
 	const { pass, said, fail, vitals } = await watched()
 	fail('a block of long ago is not there any more')
 	for (let block = 1n; block < 30n; block++) {
-		vitals.scanned('ethereum', block)
+		vitals.scanned('ethereum', block, 99n)
 		await pass(minute)
 	}
 	expect(await said()).toEqual([])
 	for (let round = 0n; round < 11n; round++) {
-		vitals.scanned('ethereum', 20n + (round % 10n))
+		vitals.scanned('ethereum', 20n + (round % 10n), 99n)
 		await pass(minute)
 	}
 	expect((await said()).map(([type]) => type)).toContain('system.stalled')
+})
+
+test('behavior: a poll that still runs ends a stall: its own head is named', async () => {
+	const { pass, report, store, vitals } = await watched()
+	report(5n)
+	await pass(11 * minute)
+	vitals.scanned('ethereum', 7n, 9n)
+	await pass(0)
+	const ends = (await store.deliveries()).filter(({ message }) => message.type === 'system.recovered')
+	expect(ends).toHaveLength(3)
+	for (const { message } of ends) expect(message.data).toMatchObject({ checkpoint: 7, head: 9 })
 })
 
 test('a network that moves says nothing', async () => {
