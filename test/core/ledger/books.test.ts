@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest'
-import { closes, deferred, movementBetween, movementsOf, setBack, sumsOf } from '../../../src/core/ledger/books.js'
+import {
+	closes,
+	deferred,
+	movementBetween,
+	movementsOf,
+	reopened,
+	setBack,
+	sumsOf,
+} from '../../../src/core/ledger/books.js'
 import type { Frame, TxTrace } from '../../../src/model/chain.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 
@@ -88,5 +96,18 @@ describe('movements of a balance', () => {
 	])('behavior: set back to block 5: %s', (_, part, block) => {
 		const book = { balanceWei: 50n, ...part }
 		expect(setBack(book, 5n)).toEqual(block === null ? null : { ...book, block })
+	})
+
+	test('behavior: a reorganisation opens anew each book that has taken in a block which left the chain', () => {
+		const books = new Map([
+			[a, { block: 4n, balanceWei: 50n, movedWei: 7n, movedAt: 6n }],
+			[b, { block: 6n, balanceWei: 50n, movedWei: 0n, movedAt: 6n }],
+			[c, { block: 4n, balanceWei: 50n, movedWei: 0n, movedAt: 4n }],
+		])
+		const changed = reopened(books, { number: 5n, hash: hash(5) })
+		expect([...changed]).toEqual([
+			[a, null],
+			[b, null],
+		])
 	})
 })
