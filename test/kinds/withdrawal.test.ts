@@ -14,6 +14,7 @@ const after = { number: 9n, hash: hashOf('2') }
 test.each<readonly [string, Partial<Block>, unknown]>([
 	['pays it too', { withdrawals: [paid] }, { moved: after }],
 	['pays another amount', { withdrawals: [{ ...paid, wei: 6n }] }, 'gone'],
+	['pays it to another address', { withdrawals: [{ ...paid, address: `0x${'cd'.repeat(20)}` }] }, 'gone'],
 	['pays none', {}, 'gone'],
 	['has withdrawals that cannot be read', { hasUnreadWithdrawals: true }, 'here'],
 ])('an announced withdrawal, whose block was replaced by one that %s', (_, more, standing) => {

@@ -91,10 +91,36 @@ describe('compare', () => {
 		expect(moved.announcements.map(({ block }) => block)).toEqual([blockRef(15)])
 	})
 
-	test('behavior: a transaction that stands in the span but no longer does this is retracted', () => {
-		const known = book(announcementOf('x', blockRef(10)))
-		const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(11)]]))
-		expect(difference.retracted).toHaveLength(1)
+	test.each([11, 12])(
+		'behavior: a transaction that stands in block %s of blocks 9 to 12 but no longer does this is retracted',
+		(number) => {
+			const known = book(announcementOf('x', blockRef(10)))
+			const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), blockRef(number)]]))
+			expect(difference.retracted).toHaveLength(1)
+		},
+	)
+
+	test.each([
+		['proved by balances', 'in its block', { proved: true }, blockRef(10), 0],
+		['proved by balances', 'in another block', { proved: true }, blockRef(11), 1],
+		['not proved', 'in its block', {}, blockRef(10), 1],
+	] as const)(
+		'behavior: an event %s that a look lacks, its transaction %s',
+		(_proof, _place, proof, block, retracted) => {
+			const known = book({ ...announcementOf('x', blockRef(10)), ...proof })
+			const difference = compare(known, sight(9, 12, [], {}), new Map([[hash(0xabc), block]]))
+			expect(difference.retracted).toHaveLength(retracted)
+		},
+	)
+
+	test.each([
+		['the same block: nothing is said', blockRef(10), []],
+		['another block: it is sent again', blockRef(10, 1), [2]],
+	] as const)('behavior: an event that balances refuted is shown by %s', (_, block, revisions) => {
+		const known = book({ ...announcementOf('x', blockRef(10), 1), proved: true })
+		const shown = alert('x', { blockHash: block.hash })
+		const { news } = compare(known, sight(9, 12, [shown], { x: block }), new Map())
+		expect(news.map(({ revision }) => revision)).toEqual(revisions)
 	})
 
 	test('behavior: an event that comes back after its retraction is sent again, as the next revision', () => {
@@ -146,6 +172,14 @@ describe('compare', () => {
 			retracted: [],
 			announcements: [],
 		})
+	})
+
+	test('behavior: a proved event has another amount in the block that replaced its own: it is sent anew', () => {
+		const known: Announcement = { ...announcementOf('x', blockRef(10)), proved: true }
+		const now = event(blockRef(10, 1), 2n)
+		const again = alert('x', { valueWei: '2', blockHash: now.block.hash })
+		const { news, retracted } = compare(book(known), sight(9, 12, [again], { x: now }), new Map())
+		expect([retracted.map(({ id }) => id), news.map(({ revision }) => revision)]).toEqual([['x'], [2]])
 	})
 
 	test('behavior: addresses are the same in any spelling', () => {
