@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Hash } from '../../src/model/glossary.js'
 import type { StateSummary } from '../../src/model/state.js'
+import type { NetworkHealth } from '../../src/model/trouble.js'
 import { createMetrics } from '../../src/ops/metrics.js'
 import { samplesOf } from '../support/samplesOf.js'
 
@@ -70,6 +71,22 @@ test('behavior: a receiver that has gone from the state has no number left', asy
 	await metrics.text()
 	receivers = { hook: { pending: 1, held: 0, parked: 0, dead: 0 } }
 	expect(await metrics.text()).not.toContain('"old"')
+})
+
+test('behavior: a head that is not known has no number, and a lag that is not known has none', async () => {
+	const well = { ok: true, reason: null }
+	const sampled = async (unknown: Partial<NetworkHealth>) => {
+		const line = { ...well, network: 'ethereum', checkpoint: 100, head: null, lastPollAt: null, ...unknown }
+		const health = async () => ({ ...well, networks: [line] })
+		const metrics = createMetrics({ version: '1', summary: async () => stateOf(), process: false, health })
+		metrics.head.set({ network: 'ethereum' }, 120)
+		metrics.lag.set({ network: 'ethereum' }, 20)
+		const found = await samplesOf(metrics)
+		return ['head_block', 'lag_blocks'].map((name) => found.get(`tracewatch_${name}{network="ethereum"}`))
+	}
+	expect(await sampled({})).toEqual([120, 20])
+	expect(await sampled({ isBehindCheckpoint: true })).toEqual([120, undefined])
+	expect(await sampled({ headUnknownSince: '2026-11-25T00:00:00.000Z' })).toEqual([undefined, undefined])
 })
 
 test('behavior: the memory and time of the process are shown unless they are left out', async () => {
