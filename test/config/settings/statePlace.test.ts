@@ -1,8 +1,9 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
-import { loadConfig } from '../../../src/config/load.js'
+import { loadConfig, readStatePlace } from '../../../src/config/load.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
 
@@ -57,4 +58,14 @@ describe('state', () => {
 		const refused = await load(line).catch((error: unknown) => error)
 		expect(refused).toMatchObject({ message: `tracewatch.yaml:5:${line.indexOf(' ') + 2}: ${message}` })
 	})
+})
+
+test('behavior: a state that the command line names by ${NAME} finds the secret beside the configuration', () => {
+	mkdirSync(join(folder, 'secrets'))
+	writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgres://tw:PASS@db.example.org/tracewatch\n')
+	const elsewhere = { env: {}, cwd: join(folder, 'watchlists') }
+	const url = 'postgres://tw:PASS@db.example.org/tracewatch'
+	const found = readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)
+	expect(found).toMatchObject({ place: { kind: 'postgres', url }, problem: '' })
+	expect(found.secrets).toContain('PASS')
 })
