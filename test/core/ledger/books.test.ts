@@ -7,9 +7,11 @@ import {
 	reopened,
 	setBack,
 	sumsOf,
+	withGap,
 } from '../../../src/core/ledger/books.js'
-import type { Frame, TxTrace } from '../../../src/model/chain.js'
+import type { Frame, Part, TxTrace } from '../../../src/model/chain.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
+import type { NetworkState } from '../../../src/model/state.js'
 
 const [a, b, c] = ['0a', '0b', '0c'].map((end) => `0x${end.padStart(40, '0')}` as Address) as [
 	Address,
@@ -109,5 +111,17 @@ describe('movements of a balance', () => {
 			[a, null],
 			[b, null],
 		])
+	})
+
+	test('behavior: movements in a gap go into the books closed before its block, and into no other', () => {
+		const book = (block: bigint) => ({ block, balanceWei: 50n, movedWei: 0n })
+		const books = new Map([
+			[a, book(4n)],
+			[b, book(5n)],
+		])
+		const gaps = new Map([[5n, { readAtMs: 1 }]])
+		const part = { transactions: [tx([frame({ valueWei: 7n })])] }
+		const changed = withGap({ books, gaps } as unknown as NetworkState, part as unknown as Part)
+		expect([...changed]).toEqual([[a, { ...book(4n), movedWei: -7n }]])
 	})
 })
