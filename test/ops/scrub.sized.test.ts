@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { createScrubber } from '../../src/ops/scrub.js'
+import { codePoint } from '../support/codePoint.js'
 import { describeOnce, sized, testOnce } from '../support/longRun.js'
 import { timesOf } from '../support/processor.js'
 import { testInSoak } from '../support/soak.js'
@@ -18,9 +19,9 @@ function wellFormed(text: string): boolean {
 
 /** Secrets as people have them: printable, odd characters included, not so plain that the mark itself holds them. */
 const secret = fc
-	.string({ unit: 'binary', minLength: 6, maxLength: 40 })
+	.string({ unit: codePoint, minLength: 6, maxLength: 40 })
 	.filter((text) => !'[secret]'.includes(text) && wellFormed(text))
-const around = fc.string({ unit: 'binary', maxLength: 12 }).filter(wellFormed)
+const around = fc.string({ unit: codePoint, maxLength: 12 }).filter(wellFormed)
 
 describe('clean', () => {
 	testOnce('default: replaces a secret and leaves the rest', () => {

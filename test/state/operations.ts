@@ -5,6 +5,7 @@ import type { Delivery, Resolution } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import type { Commit, Enrolment } from '../../src/model/state.js'
 import type { Backfill, Coverage } from '../../src/model/watch.js'
+import { codePoint } from '../support/codePoint.js'
 import type { Reference, Step } from './reference.js'
 import * as reference from './reference.js'
 import { addressOf, announcementOf, blockOf, coverageOf, deliveryOf } from './samples.js'
@@ -74,7 +75,7 @@ const resolution: fc.Arbitrary<Resolution> = fc.oneof(
 		id,
 		result: fc.constantFrom('retry' as const, 'dead' as const),
 		code: fc.constantFrom('failed' as const, 'refused' as const),
-		error: fc.string({ unit: 'binary', maxLength: 9 }),
+		error: fc.string({ unit: codePoint, maxLength: 9 }),
 		nextAttemptAtMs: time,
 	}),
 	fc.record({

@@ -6,6 +6,7 @@ import type { JsonFault } from '../../../src/chain/stream/jsonFault.js'
 import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
 import { isRowList } from '../../../src/chain/stream/rowList.js'
 import { everything, type Shape, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
+import { codePoint } from '../../support/codePoint.js'
 import { soaked, testInSoak } from '../../support/soak.js'
 import { folder, isObject, records } from '../recorded.js'
 
@@ -79,7 +80,7 @@ const names = [
 /** Names and texts that matter, escapes, surrogates, half ones, and texts longer than is kept. */
 const text = fc.oneof(
 	fc.constantFrom(...names),
-	fc.string({ unit: 'binary', maxLength: 12 }),
+	fc.string({ unit: codePoint, maxLength: 12 }),
 	fc.string({ unit: 'grapheme', maxLength: 12 }),
 	fc.constantFrom('"', '\\', '\\"', '\u0000', '\ud83d', '\u{1f600}', '\u2028', `${'\u{1f600}x'.repeat(1_500)}`),
 	fc.nat(3).map((shift) => `${'y'.repeat(4_093 + shift)}\u{1f600}"\\é`),

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import fc from 'fast-check'
 import { beforeAll, describe, expect, test } from 'vitest'
 import { interpolate } from '../../../src/config/settings/interpolate.js'
+import { codePoint } from '../../support/codePoint.js'
 import { temporaryFolder } from '../../support/folder.js'
 
 let folder: string
@@ -74,7 +75,7 @@ describe('interpolate', () => {
 
 	test('a value is data: whatever it holds, it is not read again', () => {
 		fc.assert(
-			fc.property(fc.string({ minLength: 1, unit: 'binary' }), (value) => {
+			fc.property(fc.string({ minLength: 1, unit: codePoint }), (value) => {
 				expect(fill('${KEY}', { KEY: value })).toBe(value)
 				expect(fill('<${KEY}${KEY}>', { KEY: value })).toBe(`<${value}${value}>`)
 			}),

@@ -6,6 +6,7 @@ import { beforeAll, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
 import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
+import { codePoint } from '../../support/codePoint.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { sized, testOnce } from '../../support/longRun.js'
 import { soaked } from '../../support/soak.js'
@@ -192,7 +193,7 @@ describe('secrets', () => {
 			),
 			fc.string({ maxLength: 120 }).map((text) => `${text}CANARYCANARY`),
 			fc
-				.tuple(fc.string({ maxLength: 5 }), fc.string({ maxLength: 5, unit: 'binary' }))
+				.tuple(fc.string({ maxLength: 5 }), fc.string({ maxLength: 5, unit: codePoint }))
 				.map(([a, b]) => `${a} CANARYCANARY${b}`),
 		)
 		await fc.assert(

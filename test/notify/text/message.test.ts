@@ -2,6 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { AlertData, Message } from '../../../src/model/alert.js'
 import { composeMessage } from '../../../src/notify/text/message.js'
+import { codePoint } from '../../support/codePoint.js'
 import {
 	alertData,
 	alertDeliveryOf,
@@ -304,7 +305,7 @@ describe('bodies', () => {
 
 	test('behavior: no label can add markup, lines, or turn the writing round', () => {
 		const nasty = fc.oneof(
-			fc.string({ unit: 'binary' }),
+			fc.string({ unit: codePoint }),
 			fc.constantFrom(
 				'<script>',
 				'</td>',
