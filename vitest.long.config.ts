@@ -5,17 +5,23 @@ import { apart, shared } from './vitest.config.js'
 /** They take minutes, and begin first: one that begins last would run alone. */
 const longest = [
 	'scenarios',
-	'canary.long',
-	'coldStart',
-	'everyMessage',
+	'canary',
 	'truth.dialects',
+	'booksStrained',
 	'killGrid',
+	'coldStart',
 	'scan/strained',
+	'program/database',
 	'everyBlock',
 	'longLists',
+	'slowTrace',
 	'badBlocks',
-	'booksStrained',
-	'oddFields.',
+	'pages/browser',
+	'inputs',
+	'everyMessage',
+	'scan/gaps',
+	'truth.strangers',
+	'oddFields',
 ]
 
 class LongestFirst extends BaseSequencer {
