@@ -5,7 +5,7 @@ import type { Kind } from '../src/model/kind.js'
 import { openBench, watchOf } from './scan/bench.js'
 import { startTestAnvil } from './support/anvil.js'
 import { listening } from './support/listening.js'
-import { sized } from './support/longRun.js'
+import { divided } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 
 const kinds: readonly Kind[] = ['transfer', 'deployment', 'withdrawal', 'unexplained']
@@ -18,7 +18,7 @@ describe('books', () => {
 		['shanghai', 3],
 	] as const
 
-	test.each(seeds.slice(0, sized(1, seeds.length)))(
+	test.each(divided<(typeof seeds)[number]>(seeds, (_, at) => at === 0))(
 		'%s, seed %i: they close at the head, to the balance of each watch',
 		async (hardfork, seed) => {
 			const plan = planScenario({ seed, hardfork })

@@ -8,7 +8,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { sized, testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { soaked } from '../support/soak.js'
@@ -58,7 +58,7 @@ async function passThrough({ node, block, bob, carol, puppet, payer }: Awaited<R
 	return await block()
 }
 
-test.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
+testOnce.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
 	'default: %s: on an honest node all is explained, at a call a block',
 	async (source) => {
 		const stage = await open([{ accessLists: true }], undefined, source)
@@ -74,7 +74,7 @@ test.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
 	},
 )
 
-test('behavior: two hidden payments that make up for each other in one block are reported', async () => {
+testOnce('behavior: two hidden payments that make up for each other in one block are reported', async () => {
 	const { dialect } = hideLeaves(() => true)
 	const stage = await open([{ ...dialect, accessLists: true }])
 	const block = await passThrough(stage)

@@ -5,7 +5,7 @@ import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testOnce } from '../support/longRun.js'
 
 /** A network whose node holds back what it knows of balances, once it is told to. */
 async function open() {
@@ -70,25 +70,28 @@ async function toldOf(bench: Bench, type: string) {
 	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
 }
 
-test('default: while a node is slow with balances the alert stands; its book is closed when they come', async () => {
-	const { node, bench, treasury, hold, book, pay, delivery } = await open()
-	const before = await book()
-	const release = hold()
-	await pay(5n)
-	const head = await node.mine(1)
-	const told = delivery()
-	const polling = bench.settle()
-	await Promise.race([told, polling])
-	expect(await toldOf(bench, 'alert.transfer')).toHaveLength(1)
-	expect((await bench.store.network('local'))?.checkpoint.number).toBe(head)
-	expect(await book()).toEqual(before)
-	release()
-	await polling
-	expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
-	expect(await toldOf(bench, 'alert.unexplained')).toEqual([])
-})
+testOnce(
+	'default: while a node is slow with balances the alert stands; its book is closed when they come',
+	async () => {
+		const { node, bench, treasury, hold, book, pay, delivery } = await open()
+		const before = await book()
+		const release = hold()
+		await pay(5n)
+		const head = await node.mine(1)
+		const told = delivery()
+		const polling = bench.settle()
+		await Promise.race([told, polling])
+		expect(await toldOf(bench, 'alert.transfer')).toHaveLength(1)
+		expect((await bench.store.network('local'))?.checkpoint.number).toBe(head)
+		expect(await book()).toEqual(before)
+		release()
+		await polling
+		expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
+		expect(await toldOf(bench, 'alert.unexplained')).toEqual([])
+	},
+)
 
-test('behavior: a block that was scanned and not taken in at the end is read again and proved', async () => {
+testOnce('behavior: a block that was scanned and not taken in at the end is read again and proved', async () => {
 	const { node, bench, treasury, hide, hold, book, pay, delivery } = await open()
 	const release = hold()
 	await pay(5n)

@@ -10,7 +10,7 @@ import { type Dialect, Refused, startDialectGateway } from '../support/dialectGa
 import { dialects } from '../support/dialectTable.js'
 import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { divided, sized, testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { soaked } from '../support/soak.js'
@@ -65,32 +65,35 @@ describe('books, block by block', () => {
 	)
 
 	// With more blocks, and faults on the way: booksStrained.
-	test('behavior: payments hidden in every method are sent as unexplained, each block with its amount', async () => {
-		const plan = planScenario({ seed: 8, blocks: 16 })
-		const node = await startTestAnvil(plan.anvilArgs)
-		const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
-		const gateway = await startDialectGateway(node.url, dialect)
-		const watches = plan.watched.map((address) => watchOf(address, { kinds }))
-		const bench = await openBench({ urls: [gateway.url], watches })
-		onTestFinished(async () => {
-			await bench.close()
-			await gateway.close()
-			await node.stop()
-		})
-		await bench.settle()
-		const { transactions } = await playScenario(plan, polling(node, bench))
-		await node.mine(1)
-		await bench.settle()
+	testOnce(
+		'behavior: payments hidden in every method are sent as unexplained, each block with its amount',
+		async () => {
+			const plan = planScenario({ seed: 8, blocks: 16 })
+			const node = await startTestAnvil(plan.anvilArgs)
+			const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
+			const gateway = await startDialectGateway(node.url, dialect)
+			const watches = plan.watched.map((address) => watchOf(address, { kinds }))
+			const bench = await openBench({ urls: [gateway.url], watches })
+			onTestFinished(async () => {
+				await bench.close()
+				await gateway.close()
+				await node.stop()
+			})
+			await bench.settle()
+			const { transactions } = await playScenario(plan, polling(node, bench))
+			await node.mine(1)
+			await bench.settle()
 
-		const due = dueOfHidden(hidden(), transactions, plan.watched)
-		const told = (await alertsOf(bench, 'alert.unexplained')).map(({ watch, fromBlock, toBlock, differenceWei }) => {
-			expect(fromBlock).toBe(toBlock)
-			return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`
-		})
-		expect(due.length).toBeGreaterThan(2)
-		expect([...told].sort()).toEqual([...due].sort())
-		await expectClosed(bench, node, plan.watched)
-	})
+			const due = dueOfHidden(hidden(), transactions, plan.watched)
+			const told = (await alertsOf(bench, 'alert.unexplained')).map(({ watch, fromBlock, toBlock, differenceWei }) => {
+				expect(fromBlock).toBe(toBlock)
+				return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`
+			})
+			expect(due.length).toBeGreaterThan(2)
+			expect([...told].sort()).toEqual([...due].sort())
+			await expectClosed(bench, node, plan.watched)
+		},
+	)
 })
 
 describe('books, of a small chain', () => {
@@ -135,7 +138,7 @@ describe('books, of a small chain', () => {
 	}
 	const pays = (to: Address, valueWei: bigint) => encodeActions([{ do: 'call', to, valueWei }])
 
-	test('default: fees of payments, of what moves nothing and of what fails are known', async () => {
+	testOnce('default: fees of payments, of what moves nothing and of what fails are known', async () => {
 		const { node, bench, said, alice, bob, watched } = await open()
 		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
 		await node.mine()
@@ -152,41 +155,44 @@ describe('books, of a small chain', () => {
 		expect(said).toEqual([])
 	})
 
-	test('behavior: a transaction that is nowhere is sent once, value and fee; the book runs on from there', async () => {
-		const { dialect, hide } = hideTransactions()
-		const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
-		const before = await node.balanceWei(alice, await node.head())
-		hide(await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n }))
-		const block = await node.mine()
-		const after = await node.balanceWei(alice, block)
-		await bench.settle()
-		await node.mine(2)
-		await bench.settle()
-		const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(block), false])
-		const told = await alertsOf(bench, 'alert.unexplained')
-		expect(before - after).toBeGreaterThan(7n * ether)
-		expect(told).toMatchObject([
-			{
-				id: `31337:${block}-${block}:balance:unexplained:${alice}`,
-				blockNumber: Number(block),
-				blockHash: hash,
-				fromBlock: Number(block),
-				toBlock: Number(block),
-				openingWei: `${before}`,
-				closingWei: `${after}`,
-				explainedWei: '0',
-				differenceWei: `${after - before}`,
-				valueWei: `${before - after}`,
-				direction: 'out',
-				late: false,
-			},
-		])
-		await expectClosed(bench, node, watched)
-		await node.mine(20)
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
-		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-	})
+	testOnce(
+		'behavior: a transaction that is nowhere is sent once, value and fee; the book runs on from there',
+		async () => {
+			const { dialect, hide } = hideTransactions()
+			const { node, bench, alice, bob, watched } = await open({ dialects: [dialect] })
+			const before = await node.balanceWei(alice, await node.head())
+			hide(await node.send({ from: alice, to: bob, valueWei: 7n * ether, gas: 21_000n }))
+			const block = await node.mine()
+			const after = await node.balanceWei(alice, block)
+			await bench.settle()
+			await node.mine(2)
+			await bench.settle()
+			const { hash } = await node.rpc<{ hash: string }>('eth_getBlockByNumber', [hex(block), false])
+			const told = await alertsOf(bench, 'alert.unexplained')
+			expect(before - after).toBeGreaterThan(7n * ether)
+			expect(told).toMatchObject([
+				{
+					id: `31337:${block}-${block}:balance:unexplained:${alice}`,
+					blockNumber: Number(block),
+					blockHash: hash,
+					fromBlock: Number(block),
+					toBlock: Number(block),
+					openingWei: `${before}`,
+					closingWei: `${after}`,
+					explainedWei: '0',
+					differenceWei: `${after - before}`,
+					valueWei: `${before - after}`,
+					direction: 'out',
+					late: false,
+				},
+			])
+			await expectClosed(bench, node, watched)
+			await node.mine(20)
+			await bench.settle()
+			expect(await alertsOf(bench, 'alert.unexplained')).toHaveLength(1)
+			expect(await alertsOf(bench, 'alert.removed')).toEqual([])
+		},
+	)
 
 	testInFull(
 		'behavior: a hidden payment that equals the fee of the watch to the wei is not taken for the fee',
@@ -507,14 +513,14 @@ describe('books, of a small chain', () => {
 	)
 
 	test.each(
-		sized(
-			[[100, 1]],
+		divided(
 			[
 				[1, 1],
 				[100, 1],
 				// More than twice as many as are asked for at once.
 				[4_100, 1],
-			],
+			] as const,
+			([count]) => count === 100,
 		),
 	)('default: %i watches cost %i call more a poll, two while they are opened', async (count, calls) => {
 		const others = Array.from(
@@ -571,12 +577,7 @@ describe('books, of a small chain', () => {
 	let shared: TestAnvil | null = null
 	afterAll(() => shared?.stop())
 
-	test.each(
-		sized(
-			dialects.filter((_, at) => at % 14 === 0),
-			ofRows,
-		),
-	)('%s: nothing is unexplained', async (_name, dialect) => {
+	test.each(divided(ofRows, (_, at) => at % 10 === 0))('%s: nothing is unexplained', async (_name, dialect) => {
 		shared ??= await startStage()
 		const { node, bench, alice, bob, puppet, watched } = await open({ dialects: [dialect], node: shared })
 		for (const valueWei of [3n, 4n]) {

@@ -8,7 +8,7 @@ import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -81,7 +81,7 @@ async function codeOf(node: TestAnvil, block: bigint): Promise<Hex | null> {
 }
 
 describe('delegation', () => {
-	test('default: set by a sponsor, changed in a transaction that fails, cleared by its owner', async () => {
+	testOnce('default: set by a sponsor, changed in a transaction that fails, cleared by its owner', async () => {
 		const { node, bench, sign, send, block, nonceOf } = await open()
 		// A contract that reverts whatever it is asked.
 		const deployed = await node.send({
@@ -140,7 +140,7 @@ describe('delegation', () => {
 		expect(await told(bench, 'alert.unexplained')).toEqual([])
 	})
 
-	test('behavior: a tuple with a wrong nonce, chain or signature is none', async () => {
+	testOnce('behavior: a tuple with a wrong nonce, chain or signature is none', async () => {
 		const { node, bench, sign, send, block } = await open()
 		const right = await sign(owner, first)
 		await send([
@@ -158,7 +158,7 @@ describe('delegation', () => {
 		expect(await told(bench)).toMatchObject([{ id: `31337:${hash}:auth_1:delegation:${watched}` }])
 	})
 
-	test.each([
+	testOnce.each([
 		[{ accessLists: true }, {}],
 		[{}, {}],
 		[{}, { books: false }],
@@ -205,7 +205,7 @@ describe('delegation', () => {
 		},
 	)
 
-	test.each([
+	testOnce.each([
 		[1, true],
 		[20, false],
 	])('behavior: with `proof: off`, blocks that fail %i times with their transactions', async (fails, isTold) => {
@@ -244,7 +244,7 @@ describe('delegation', () => {
 			),
 		]
 
-		test('default: with `proof: off` its code is compared, and the one with its nonce is reported', async () => {
+		testOnce('default: with `proof: off` its code is compared, and the one with its nonce is reported', async () => {
 			const { node, bench, sign, send, block } = await open(buried(5), { books: false })
 			const set = await send([await sign(owner, first)])
 			expect(await codeOf(node, await block())).toBe(first)
@@ -280,7 +280,7 @@ describe('delegation', () => {
 		})
 	})
 
-	test('behavior: a private network reports what was signed, as that, and names nothing to the node', async () => {
+	testOnce('behavior: a private network reports what was signed, as that, and names nothing to the node', async () => {
 		const { bench, gateway, sign, send, block } = await open({}, { isPrivate: true })
 		const set = await send([await sign(owner, first), await sign(other, second)])
 		const wrong = await send([await sign(owner, second, { nonce: 99, chainId: 0 })])
@@ -295,7 +295,7 @@ describe('delegation', () => {
 		expect(methods.map((method) => gateway.count(method))).toEqual(methods.map(() => 0))
 	})
 
-	test.each([
+	testOnce.each([
 		['a private network', { isPrivate: true }],
 		['`proof: off`', { books: false }],
 	])('behavior: %s: alerts do not wait for what was signed, and a kill in between loses neither', async (_, kept) => {

@@ -7,7 +7,7 @@ import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
 import { type Dialect, Refused } from '../support/dialectGateway.js'
-import { describeOnce, testOnce as test, testInFull } from '../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull, testOnce } from '../support/longRun.js'
 import { errorOf, never } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { silent } from '../support/silent.js'
@@ -52,7 +52,7 @@ interface Filter {
 }
 
 describe('trace_filter', () => {
-	test('behavior: only what every node understands is sent, and never beyond the head', async () => {
+	testOnce('behavior: only what every node understands is sent, and never beyond the head', async () => {
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
 			// Those of the probes look at the lists, and once beyond the head.
@@ -68,7 +68,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	test('behavior: many addresses go into one question, in lists that the node takes', async () => {
+	testOnce('behavior: many addresses go into one question, in lists that the node takes', async () => {
 		const many = new Set([...strangers(2_500), ...watched])
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -117,7 +117,7 @@ describe('trace_filter', () => {
 		},
 	)
 
-	test('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
+	testOnce('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
 		const asked = async (settle: number, question: Span) =>
 			withSession({ ...on({}), source: 'trace_filter', settle }, async ({ walk, requests }) => {
 				await walk(span, new Set(strangers(1)))
@@ -151,7 +151,7 @@ describe('trace_filter', () => {
 })
 
 describe('the way that is chosen', () => {
-	test('behavior: blocks at the tip are read whole, older ones by the filter', async () => {
+	testOnce('behavior: blocks at the tip are read whole, older ones by the filter', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			await walk(span, watched)
 			const [filters, blocks] = [gateway.count('trace_filter'), gateway.count('trace_block')]
@@ -184,27 +184,30 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	test('behavior: a false answer sends to the next source; the first comes back after it was asked again', async () => {
-		let isFalse = false
-		const twist: Dialect['twist'] = (method) =>
-			isFalse && method === 'trace_filter' ? [{ error: { code: -32000, message: 'nonce too high' } }] : undefined
-		await withSession(on({ twist }), async ({ walk, gateway, later }) => {
-			await walk(span, watched)
-			isFalse = true
-			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
-			isFalse = false
-			const distrusted = gateway.count('trace_filter')
-			await walk(span, watched)
-			expect(gateway.count('trace_filter')).toBe(distrusted)
-			// On a busy machine the new probe may itself end in doubt, and be due again.
-			const again = async () => {
-				later(2 * MINUTE)
+	testOnce(
+		'behavior: a false answer sends to the next source; the first comes back after it was asked again',
+		async () => {
+			let isFalse = false
+			const twist: Dialect['twist'] = (method) =>
+				isFalse && method === 'trace_filter' ? [{ error: { code: -32000, message: 'nonce too high' } }] : undefined
+			await withSession(on({ twist }), async ({ walk, gateway, later }) => {
 				await walk(span, watched)
-				return gateway.count('trace_filter')
-			}
-			await expect.poll(again, { timeout: 120_000 }).toBeGreaterThan(distrusted)
-		})
-	})
+				isFalse = true
+				expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
+				isFalse = false
+				const distrusted = gateway.count('trace_filter')
+				await walk(span, watched)
+				expect(gateway.count('trace_filter')).toBe(distrusted)
+				// On a busy machine the new probe may itself end in doubt, and be due again.
+				const again = async () => {
+					later(2 * MINUTE)
+					await walk(span, watched)
+					return gateway.count('trace_filter')
+				}
+				await expect.poll(again, { timeout: 120_000 }).toBeGreaterThan(distrusted)
+			})
+		},
+	)
 
 	testInFull('error: a source that is forced is not replaced', async () => {
 		await withSession({ ...on({ lacks: ['trace_filter'] }), source: 'trace_filter' }, async ({ walk, gateway }) => {
@@ -217,7 +220,7 @@ describe('the way that is chosen', () => {
 })
 
 describe('an endpoint is asked again what it can do', () => {
-	test('behavior: when its client has changed', async () => {
+	testOnce('behavior: when its client has changed', async () => {
 		await withSession(on({ clientVersion: 'erigon/3.0' }), async ({ walk, gateway, later }) => {
 			await walk(span, watched)
 			gateway.dialect = { clientVersion: 'reth/v1.9.2', falseEmpty: 'single' }

@@ -5,7 +5,7 @@ import { check } from '../../src/commands/check.js'
 import type { Command, Io } from '../../src/commands/command.js'
 import { createScrubber } from '../../src/ops/scrub.js'
 import { temporaryFolder } from '../support/folder.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 
 let folder: string
 const provedWords =
@@ -103,14 +103,14 @@ watches:
 		expect(err).toContain('none are kept of that many addresses: watch fewer')
 	})
 
-	test('behavior: of contracts, it says what docs/nodes.md says is proved, where a watch asks for it', async () => {
+	testOnce('behavior: of contracts, it says what docs/nodes.md says is proved, where a watch asks for it', async () => {
 		const nodes = readFileSync('docs/nodes.md', 'utf8').replaceAll('\n', ' ')
 		expect(nodes).toContain(`What is proved: ${provedWords}.`)
 		const { out } = await run(check)
 		expect(out.split(provedWords)).toHaveLength(2)
 	})
 
-	test('says in plain words who is notified of what', async () => {
+	testOnce('says in plain words who is notified of what', async () => {
 		const { code, out, err } = await run(check)
 		expect(out.split('\n')).toEqual([
 			'tracewatch.yaml; state in state; metrics and health at 127.0.0.1:9464',
@@ -152,7 +152,7 @@ watches:
 		expect(code).toBe(0)
 	})
 
-	test('behavior: for Arbitrum it says what is moved outside of the EVM', async () => {
+	testOnce('behavior: for Arbitrum it says what is moved outside of the EVM', async () => {
 		writeFileSync(join(folder, 'tracewatch.yaml'), settings.replace('chain_id: 8453', 'chain_id: 42161'))
 		const { out } = await run(check)
 		expect(out).toContain(
@@ -160,7 +160,7 @@ watches:
 		)
 	})
 
-	test('behavior: of a long watchlist it names the first and counts the rest, unless --all asks for them', async () => {
+	testOnce('behavior: of a long watchlist the first rows are named and the rest counted; all with --all', async () => {
 		const long = (count: number) =>
 			'network: base\nreceivers: [idle]\nwatches:\n' +
 			`${Array.from({ length: count }, (_, index) => `  - address: "0x${String(index).padStart(40, '0')}"\n`).join('')}`
@@ -174,13 +174,13 @@ watches:
 		expect(await linesOf(true)).toHaveLength(201)
 	})
 
-	test('reads the file that -c names', async () => {
+	testOnce('reads the file that -c names', async () => {
 		mkdirSync(join(folder, 'other'))
 		writeFileSync(join(folder, 'other/mine.yaml'), `${settings}watchlists: ../watchlists\n`)
 		expect((await run(check, { config: 'other/mine.yaml' })).out).toContain('other/mine.yaml; state in other/state')
 	})
 
-	test('error: every problem of every file, and 78', async () => {
+	testOnce('error: every problem of every file, and 78', async () => {
 		writeFileSync(join(folder, 'tracewatch.yaml'), settings.replace('chain_id: 100', 'chain_id: gnosis'))
 		writeFileSync(join(folder, 'watchlists/a.yaml'), watchlists['a.yaml'].replace('[mail, hook]', '[mial]'))
 		const { code, out, err } = await run(check)
@@ -192,7 +192,7 @@ watches:
 		])
 	})
 
-	test('error: no configuration at all', async () => {
+	testOnce('error: no configuration at all', async () => {
 		rmSync(join(folder, 'tracewatch.yaml'))
 		const { code, err } = await run(check)
 		expect(code).toBe(78)

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { temporaryFolder } from '../support/folder.js'
-import { inFull } from '../support/longRun.js'
+import { inFull, testOnce } from '../support/longRun.js'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 
@@ -60,7 +60,7 @@ inFull(() => {
 	})
 })
 
-test('default: every entry of the lockfile has a sum, but for tools of other platforms, named by hand', () => {
+testOnce('default: every entry of the lockfile has a sum, but for tools of other platforms, named by hand', () => {
 	const { packages } = read(join(root, 'package-lock.json'))
 	const without = Object.entries(packages).filter(([path, { integrity }]) => path !== '' && integrity === undefined)
 	expect(without.filter(([, { dev, optional }]) => dev !== true || optional !== true)).toEqual([])

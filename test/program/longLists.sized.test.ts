@@ -4,7 +4,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hex } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
-import { sized } from '../support/longRun.js'
+import { divided } from '../support/longRun.js'
 import { preload } from '../support/preload.js'
 import { linked, mapped, ruledCode, writing } from '../support/ruledContract.js'
 import { createSafe, deploySafes, execute } from '../support/safe.js'
@@ -136,7 +136,7 @@ const rows: readonly (readonly [string, Hard])[] = [
 	],
 ]
 
-test.each(sized(rows.slice(0, 1), rows))(
+test.each(divided(rows, (_, index) => index === 0))(
 	'behavior: %s, 300 ms away: the storage of another watch is reported',
 	async (_, hard) => {
 		const node = await startTestAnvil()

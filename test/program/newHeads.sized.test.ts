@@ -2,7 +2,7 @@ import { expect, onTestFinished } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { startHeadServer } from '../support/headServer.js'
 import { startHookServer } from '../support/hookServer.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { openSite } from '../support/program.js'
 import { settings, told, treasury, vault, watchlist } from './site.js'
 
@@ -29,7 +29,7 @@ async function start(wsOf: (anvilUrl: string) => readonly string[]) {
 	return { node, hook, here, running }
 }
 
-test('default: with `ws` a payment is reported when its block comes, whatever the schedule', async () => {
+testOnce('default: with `ws` a payment is reported when its block comes, whatever the schedule', async () => {
 	const { node, hook, running } = await start((url) => [url])
 	await running.line(({ msg }) => msg === 'new heads are followed')
 	for (const valueWei of [1n, 2n, 3n]) {

@@ -4,10 +4,10 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { typed } from '../support/commandLine.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { divided, testInFull } from '../support/longRun.js'
 import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
-const sources = sized(['debug'] as const, ['debug', 'trace'] as const)
+const sources = ['debug', 'trace'] as const
 
 interface Entry {
 	readonly txHash?: string
@@ -96,7 +96,7 @@ async function start(source: 'debug' | 'trace') {
 	return { node, here, running, fault, block, events, until, hook }
 }
 
-test.each(sources)(
+test.each(divided<(typeof sources)[number]>(sources, (source) => source === 'debug'))(
 	'default: a transaction that the answer about its block spoils is read alone, and no gap is made (%s)',
 	async (source) => {
 		const { fault, block, events, until, running, hook } = await start(source)
@@ -210,7 +210,7 @@ const unindexed: readonly (readonly [string, () => null])[] = [
 	['null', () => null],
 ]
 
-testInFull.each(sized(unindexed.slice(0, 1), unindexed))(
+testInFull.each(unindexed)(
 	'behavior: receipts that the index answers with %s are taken from the block',
 	async (_name, receipt) => {
 		const node = await startTestAnvil()

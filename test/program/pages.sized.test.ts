@@ -3,7 +3,7 @@
 import { request } from 'node:http'
 import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { statusOf } from '../support/statusOf.js'
 import { hookServer, inProcess, other, settings, siteOf, treasury, vault, watchlist } from './site.js'
 
@@ -65,7 +65,7 @@ async function said(origin: string, path: string, is: (found: ReturnType<typeof 
 }
 
 describe('the pages', () => {
-	test('default: each as HTML and as JSON, with what there is to know', async () => {
+	testOnce('default: each as HTML and as JSON, with what there is to know', async () => {
 		const { origin, running } = await pagedSite()
 		const overview = await said(
 			origin,

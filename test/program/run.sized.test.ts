@@ -5,7 +5,7 @@ import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { freePort } from '../support/freePort.js'
 import type { HookServer } from '../support/hookServer.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import {
 	hookServer,
 	inProcess,
@@ -32,7 +32,7 @@ afterAll(() => node.stop())
 const values = (hook: HookServer) => told(hook.hits).map(({ data }) => data.valueWei)
 
 describe('tracewatch run', () => {
-	test('polls at once and on its schedule, delivers, and ends with 0 on SIGTERM', async () => {
+	testOnce('polls at once and on its schedule, delivers, and ends with 0 on SIGTERM', async () => {
 		const { hook, running } = await startWatching(node.url, {
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
 		})
@@ -43,29 +43,37 @@ describe('tracewatch run', () => {
 		for (const line of stdout.trim().split('\n')) expect(() => JSON.parse(line)).not.toThrow()
 	})
 
-	test('behavior: an edited watchlist takes effect by itself; a wrong edit changes nothing and is sent', async () => {
-		const { hook, here, running } = await startWatching(node.url, {
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
-		})
-		here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`, `{address: ${stranger}, direction: in}`]))
-		await running.line(({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2)
-		await node.send({ from: other, to: stranger, valueWei: 2n })
-		await hook.until(1)
+	testOnce(
+		'behavior: an edited watchlist takes effect by itself; a wrong edit changes nothing and is sent',
+		async () => {
+			const { hook, here, running } = await startWatching(node.url, {
+				'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+			})
+			here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`, `{address: ${stranger}, direction: in}`]))
+			await running.line(
+				({ msg, addresses, watched }) => msg === 'coverage changed' && addresses === 1 && watched === 2,
+			)
+			await node.send({ from: other, to: stranger, valueWei: 2n })
+			await hook.until(1)
 
-		here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
-		const wrong = await running.line(({ level, msg }) => level === 'error' && msg.includes('watchlists'))
-		expect(wrong.msg).toContain('watchlists/a.yaml:2:')
-		await hook.until(2)
-		expect(told(hook.hits)[1].type).toBe('system.refused')
-		await node.send({ from: treasury, to: other, valueWei: 3n })
-		await hook.until(3)
-		expect(values(hook)).toEqual(['2', undefined, '3'])
+			here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
+			const wrong = await running.line(({ level, msg }) => level === 'error' && msg.includes('watchlists'))
+			expect(wrong.msg).toContain('watchlists/a.yaml:2:')
+			await hook.until(2)
+			expect(told(hook.hits)[1].type).toBe('system.refused')
+			await node.send({ from: treasury, to: other, valueWei: 3n })
+			await hook.until(3)
+			expect(values(hook)).toEqual(['2', undefined, '3'])
 
-		here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`]))
-		await hook.until(4)
-		expect(told(hook.hits)[3]).toMatchObject({ type: 'system.recovered', data: { network: 'local', ends: 'refused' } })
-		expect((await running.stop()).code).toBe(0)
-	})
+			here.write('watchlists/a.yaml', watchlist([`{address: ${treasury}}`]))
+			await hook.until(4)
+			expect(told(hook.hits)[3]).toMatchObject({
+				type: 'system.recovered',
+				data: { network: 'local', ends: 'refused' },
+			})
+			expect((await running.stop()).code).toBe(0)
+		},
+	)
 
 	testInFull('behavior: SIGHUP reads the watchlists again', async () => {
 		const { running } = await startWatching(node.url, {
@@ -135,7 +143,7 @@ describe('tracewatch run', () => {
 		expect((await first.stop()).code).toBe(0)
 	})
 
-	test('error: no key, password or signing secret is in the log or in the state', async () => {
+	testOnce('error: no key, password or signing secret is in the log or in the state', async () => {
 		const proxy = await startFaultProxy(node.url)
 		onTestFinished(() => proxy.close())
 		const hook = await hookServer()

@@ -2,7 +2,7 @@
 import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { sized, testOnce } from '../support/longRun.js'
+import { divided, testOnce } from '../support/longRun.js'
 import { settings, siteOf, treasury, watchlist } from './site.js'
 
 const files = {
@@ -49,7 +49,7 @@ const wrong: Readonly<Record<string, readonly [content: string | null, words: Re
 	'too large': ['Canary'.repeat(20_000), /mine\/secrets\/GONE cannot be read: it is larger than 64 KiB/],
 }
 
-test.each(Object.entries(wrong).slice(0, sized(2, 99)))(
+test.each(divided(Object.entries(wrong), (_, index) => index < 2))(
 	'error: a secret that is %s, at its line, before other mistakes',
 	async (_, [content, words]) => {
 		const text = files['mine/tracewatch.yaml'].replace('HOOK_URL', 'GONE').replace('chain_id', 'chainid')

@@ -6,7 +6,7 @@ import type { Address } from '../../src/model/glossary.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type BadAnswer, badAnswers, noTraces, otherHash, wrongHash } from '../support/badBlock.js'
 import { type Dialect, type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { divided, testInFull } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
 import { type Bench, openBench, watchOf } from './bench.js'
 
@@ -89,19 +89,13 @@ const all = badAnswers
 	.flatMap((bad) => setUps.map((setUp) => [bad.name, setUp, bad] as const))
 	// All sources of an endpoint read the same headers.
 	.filter(([, setUp, { method }]) => setUp !== 'another source' || method !== 'eth_getBlockByNumber')
-const grid = sized(
-	all.filter((_, index) => index % 12 === 1),
-	all,
-)
+const grid = divided(all, (_, index) => index % 12 === 1)
 
 /** Each wrong answer in half of the set-ups, and each set-up with half of the answers. */
-const inBackfills = sized(
-	all.filter((_, index) => index % 36 === 0),
-	all.filter(([, setUp, bad]) => (badAnswers.indexOf(bad) + setUps.indexOf(setUp)) % 2 === 0),
-)
+const half = all.filter(([, setUp, bad]) => (badAnswers.indexOf(bad) + setUps.indexOf(setUp)) % 2 === 0)
+const inBackfills = divided(half, (_, index) => index % 18 === 0)
 
 const kinds = badAnswers.map((bad) => [bad.name, bad] as const)
-const someKinds = sized(kinds.slice(0, 1), kinds)
 
 describe('a block that is answered wrongly for ever', () => {
 	test.each(grid)('default: %s, %s', async (_name, setUp, bad) => {
@@ -130,7 +124,7 @@ describe('a block that is answered wrongly for ever', () => {
 		expect((await told(bench)).slice(3)).toEqual([own, 'system.recovered'])
 	})
 
-	test.each(someKinds)(
+	test.each(divided(kinds, (_, index) => index === 0))(
 		'behavior: where all blocks after it are empty, it is a gap within seven minutes: %s',
 		async (_name, bad) => {
 			const opened = await open(bad, 'no other source')
@@ -172,20 +166,17 @@ describe('a block that is answered wrongly for ever', () => {
 		expect(new Set(await told(bench))).toEqual(new Set(['system.gap', `alert.transfer ${txHash}`, 'system.recovered']))
 	})
 
-	testInFull.each(someKinds)(
-		'behavior: with polls ten minutes apart the second one passes it: %s',
-		async (_name, bad) => {
-			const { bench, pass, pay, numbers } = await open(bad, 'no other source')
-			const first = await pay()
-			numbers.add(first.number)
-			const { txHash } = await pay()
-			await bench.settle().catch(() => undefined)
-			expect(await told(bench)).toEqual([])
-			pass(600_000)
-			await bench.settle()
-			expect(await told(bench)).toEqual(['system.gap', `alert.transfer ${txHash}`])
-		},
-	)
+	testInFull.each(kinds)('behavior: with polls ten minutes apart the second one passes it: %s', async (_name, bad) => {
+		const { bench, pass, pay, numbers } = await open(bad, 'no other source')
+		const first = await pay()
+		numbers.add(first.number)
+		const { txHash } = await pay()
+		await bench.settle().catch(() => undefined)
+		expect(await told(bench)).toEqual([])
+		pass(600_000)
+		await bench.settle()
+		expect(await told(bench)).toEqual(['system.gap', `alert.transfer ${txHash}`])
+	})
 
 	testInFull('behavior: a wrong hash of an empty block makes the next one a gap, which closes', async () => {
 		const opened = await open(otherHash, 'no other source')

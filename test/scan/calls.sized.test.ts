@@ -8,7 +8,7 @@ import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -104,7 +104,7 @@ const sources = [
 	{ source: 'debug_traceBlockByNumber', streams: true },
 ] as const
 
-describe.each(sources.filter((_, at) => sized(at % 4 === 1, true)))(
+describe.each(divided<(typeof sources)[number]>(sources, (_, at) => at % 4 === 1))(
 	'default: $source, streams: $streams',
 	(options) => {
 		test('a call is reported at the root, three deep and by delegatecall of the contract to itself', async () => {
@@ -169,7 +169,7 @@ describe.each(sources.filter((_, at) => sized(at % 4 === 1, true)))(
 	},
 )
 
-test('behavior: of proxies before proxies, each contract that is entered counts once', async () => {
+testOnce('behavior: of proxies before proxies, each contract that is entered counts once', async () => {
 	const { send, act, told } = await open()
 	// The code behind both runs its own function in the storage of the outer one.
 	await send(outer, encodeActions([{ do: 'delegatecall', to: implementation, data: stir }]))
@@ -178,7 +178,7 @@ test('behavior: of proxies before proxies, each contract that is entered counts 
 	expect((await told()).map(placed)).toEqual([`${stirs} 0_0_0 a7 true`, `${stirs} 0 a8 true`, `${stirs} 1 a7 true`])
 })
 
-test('behavior: of 22 calls that hold in one block 20 are sent, and one with the count of the rest', async () => {
+testOnce('behavior: of 22 calls that hold in one block 20 are sent, and one with the count of the rest', async () => {
 	const { node, act, told } = await open()
 	await node.automine(false)
 	const calls = (count: number) => Array.from({ length: count }, () => to(vault, pause))
@@ -192,7 +192,7 @@ test('behavior: of 22 calls that hold in one block 20 are sent, and one with the
 	expect(alerts).toHaveLength(22)
 })
 
-test('behavior: failed_calls: none under a staticcall; one of a failed transaction', async () => {
+testOnce('behavior: failed_calls: none under a staticcall; one of a failed transaction', async () => {
 	const { act, send, told } = await open({}, true)
 	await act(
 		{ do: 'staticcall', to: closed, data: pause },
@@ -205,7 +205,7 @@ test('behavior: failed_calls: none under a staticcall; one of a failed transacti
 	expect(alerts[0]?.failure).toMatch(/^undone, because a call above it failed: .*revert/i)
 })
 
-test('behavior: the signature of a function and its selector mean the same calls', async () => {
+testOnce('behavior: the signature of a function and its selector mean the same calls', async () => {
 	const written = ['transferOwnership(address newOwner)', '0xF2FDE38B']
 	const watches = written.map((one, index) => {
 		return watchOf(at(`d${index}`), { kinds: ['call'], calls: { functions: readAll([one]), failed: false } })
@@ -216,21 +216,24 @@ test('behavior: the signature of a function and its selector mean the same calls
 	expect((await told()).map(({ signature, arguments: given }) => [signature, given])).toEqual([named, [null, null]])
 })
 
-test('behavior: arguments, with too few and too many bytes; four bytes that a fallback takes by chance', async () => {
-	const { send, told } = await open()
-	await send(vault, transferOwnership)
-	await send(vault, transferOwnership.slice(0, 30) as Hex)
-	await send(vault, `${transferOwnership}00ff`)
-	await send(vault, pause, 7n)
-	const alerts = await told()
-	const given = [{ name: '', type: 'address', value: owner }]
-	expect(alerts.map((one) => [one.signature, one.arguments, one.valueWei])).toEqual([
-		['transferOwnership(address)', given, '0'],
-		['transferOwnership(address)', null, '0'],
-		['transferOwnership(address)', given, '0'],
-		['pause()', [], '7'],
-	])
-})
+testOnce(
+	'behavior: arguments, with too few and too many bytes; four bytes that a fallback takes by chance',
+	async () => {
+		const { send, told } = await open()
+		await send(vault, transferOwnership)
+		await send(vault, transferOwnership.slice(0, 30) as Hex)
+		await send(vault, `${transferOwnership}00ff`)
+		await send(vault, pause, 7n)
+		const alerts = await told()
+		const given = [{ name: '', type: 'address', value: owner }]
+		expect(alerts.map((one) => [one.signature, one.arguments, one.valueWei])).toEqual([
+			['transferOwnership(address)', given, '0'],
+			['transferOwnership(address)', null, '0'],
+			['transferOwnership(address)', given, '0'],
+			['pause()', [], '7'],
+		])
+	},
+)
 
 testInFull(
 	'behavior: of a block full of failing calls 20 are sent, and one alert with the count of the rest',
@@ -257,21 +260,24 @@ testInFull(
 	},
 )
 
-test('behavior: a call that leaves the chain is retracted, and stands where `calls` no longer names it', async () => {
-	const { node, send, told, bench } = await open()
-	const before = await node.rpc<string>('evm_snapshot')
-	await send(vault, pause)
-	expect(await told()).toHaveLength(1)
-	bench.setWatches([watchOf(vault, { kinds: ['call'] })])
-	await node.mine(14)
-	await bench.settle()
-	expect(await bench.posted()).toHaveLength(1)
-	await node.rpc('evm_revert', [before])
-	await node.rpc('evm_increaseTime', [100])
-	await node.mine(20)
-	await bench.settle()
-	expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.call', 'alert.removed'])
-})
+testOnce(
+	'behavior: a call that leaves the chain is retracted, and stands where `calls` no longer names it',
+	async () => {
+		const { node, send, told, bench } = await open()
+		const before = await node.rpc<string>('evm_snapshot')
+		await send(vault, pause)
+		expect(await told()).toHaveLength(1)
+		bench.setWatches([watchOf(vault, { kinds: ['call'] })])
+		await node.mine(14)
+		await bench.settle()
+		expect(await bench.posted()).toHaveLength(1)
+		await node.rpc('evm_revert', [before])
+		await node.rpc('evm_increaseTime', [100])
+		await node.mine(20)
+		await bench.settle()
+		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.call', 'alert.removed'])
+	},
+)
 
 testInFull('behavior: calls of other functions cost no tree, and a watch without `calls` none at all', async () => {
 	const node = await startTestAnvil()

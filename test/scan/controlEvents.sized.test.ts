@@ -11,7 +11,7 @@ import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
 import { startEar } from '../support/ear.js'
-import { sized, testInFull } from '../support/longRun.js'
+import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -86,7 +86,7 @@ const ways = [
 	{ source: 'debug_traceBlockByNumber', streams: true, books: true },
 ] as const
 
-describe.each(ways.filter((_, at) => sized(at > 2, true)))(
+describe.each(divided<(typeof ways)[number]>(ways, (_, at) => at > 2))(
 	'default: by $source, books: $books, streams: $streams',
 	(options) => {
 		test('a new owner is reported once, in its block, at any call depth', async () => {
@@ -125,7 +125,7 @@ describe.each(ways.filter((_, at) => sized(at > 2, true)))(
 )
 
 describe('behavior', () => {
-	test('two upgrades in one block are two alerts, and the second one names the first', async () => {
+	testOnce('two upgrades in one block are two alerts, and the second one names the first', async () => {
 		const { node, send, told } = await open()
 		await node.rpc('evm_setAutomine', [false])
 		await send(vault, logs('Upgraded(address)', [bob]))
@@ -152,7 +152,7 @@ describe('behavior', () => {
 		])
 	})
 
-	test('an event that any account can cause, that has no row or another form is not reported', async () => {
+	testOnce('an event that any account can cause, that has no row or another form is not reported', async () => {
 		const { act, send, told } = await open()
 		const asks = logs('OwnershipHandoverRequested(address)', [alice])
 		const many: readonly Action[] = Array.from({ length: 100 }, () => ({ do: 'call', to: vault, data: asks }))
@@ -176,7 +176,7 @@ describe('behavior', () => {
 		expect(alerts.filter(({ change, action }) => change === 'owner' && action === 'set')).toHaveLength(1)
 	})
 
-	test('an event whose block leaves the chain is retracted', async () => {
+	testOnce('an event whose block leaves the chain is retracted', async () => {
 		const { node, send, bench } = await open()
 		const before = await node.rpc('evm_snapshot', [])
 		await send(vault, ownerIs(alice, bob))
@@ -188,17 +188,20 @@ describe('behavior', () => {
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.control', 'alert.removed'])
 	})
 
-	test('a setting in force at the first look, such as the owner set by the constructor, is not reported', async () => {
-		const { node, bench, told } = await open({}, {})
-		const fresh = at('ff')
-		bench.setWatches([watchOf(fresh, { kinds: ['control'] })])
-		await node.mine()
-		await bench.settle()
-		await node.rpc('anvil_setCode', [fresh, scribe])
-		expect(await told()).toEqual([])
-	})
+	testOnce(
+		'a setting in force at the first look, such as the owner set by the constructor, is not reported',
+		async () => {
+			const { node, bench, told } = await open({}, {})
+			const fresh = at('ff')
+			bench.setWatches([watchOf(fresh, { kinds: ['control'] })])
+			await node.mine()
+			await bench.settle()
+			await node.rpc('anvil_setCode', [fresh, scribe])
+			expect(await told()).toEqual([])
+		},
+	)
 
-	test('the message says who rules it now', async () => {
+	testOnce('the message says who rules it now', async () => {
 		const { send, told, bench } = await open()
 		await send(vault, ownerIs(alice, bob))
 		await told()
@@ -213,7 +216,7 @@ describe('behavior', () => {
 describe('cost', () => {
 	const asked = (heard: readonly string[]) => heard.filter((body) => /getLogs|Receipts/.test(body))
 
-	test('a watch without code costs no call, nor does a block whose header rules a log out', async () => {
+	testOnce('a watch without code costs no call, nor does a block whose header rules a log out', async () => {
 		const { node, sender, send, bench, ear } = await open()
 		const from = ear.heard.length
 		await node.send({ from: sender, to: bob, valueWei: 1n })

@@ -12,7 +12,7 @@ import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
 import { sendJson } from '../support/faultyNode.js'
-import { inFull, sized, testInFull, testOnce } from '../support/longRun.js'
+import { divided, inFull, testInFull, testOnce } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
 import { type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
@@ -112,7 +112,7 @@ const allSources: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_blo
 const types = async (bench: Bench) => (await told(bench)).map(({ type }) => type)
 
 describe('a block that fails by every way', () => {
-	test.each(sized<readonly SourceSetting[]>(['auto', 'debug_traceBlockByNumber'], allSources))(
+	test.each(divided(allSources, (name) => name === 'auto' || name === 'debug_traceBlockByNumber'))(
 		'default: source %s: the rest continues, and it is reported late when it could be read',
 		async (source) => {
 			const { failing, bench, pay, fail, said } = await open({ source, books: false })

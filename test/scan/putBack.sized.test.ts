@@ -10,7 +10,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
-import { sized } from '../support/longRun.js'
+import { sized, testOnce } from '../support/longRun.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 const isLong = sized(false, true)
@@ -131,7 +131,7 @@ test.each([
 	},
 )
 
-test('behavior: a watch left at it and comes back: the blocks since are reported', async () => {
+testOnce('behavior: a watch left at it and comes back: the blocks since are reported', async () => {
 	const { bench, pay, tryPoll, pass, checkpoint, alerts, node } = await open(async (store, watched) => {
 		const checkpoint = { number: 1_005n, hash: madeUp }
 		await store.commit({ network: 'local', chainId: 31337, checkpoint, settled: checkpoint })
@@ -153,7 +153,7 @@ test('behavior: a watch left at it and comes back: the blocks since are reported
 	expect(await alerts()).toEqual(due.map((id) => `alert.transfer ${id}`))
 })
 
-test('behavior: so is one whose blocks were made up, with headers and no transactions, at the start', async () => {
+testOnce('behavior: so is one whose blocks were made up, with headers and no transactions, at the start', async () => {
 	const { pay, tryPoll, pass, checkpoint, alerts, system, proxies } = await open()
 	const [first] = proxies
 	Object.assign(first, { claimedBlocks: 1_000n, makesHeaders: true })
@@ -171,7 +171,7 @@ test('behavior: so is one whose blocks were made up, with headers and no transac
 	expect(await system()).toMatchObject([{ type: 'system.recovered', data: { checkpoint: 5 } }])
 })
 
-test('error: a write that fails between coverage and checkpoint is made good by the next poll', async () => {
+testOnce('error: a write that fails between coverage and checkpoint is made good by the next poll', async () => {
 	let failures = 0
 	const { pay, tryPoll, pass, checkpoint, alerts, system } = await open(beginAt1005, 0, (store) => ({
 		...store,
@@ -192,7 +192,7 @@ test('error: a write that fails between coverage and checkpoint is made good by 
 	expect(await system()).toHaveLength(1)
 })
 
-test('behavior: blocks that were made up later are left again, to the last settled block', async () => {
+testOnce('behavior: blocks that were made up later are left again, to the last settled block', async () => {
 	const { pay, tryPoll, pass, checkpoint, alerts, system, node } = await open()
 	await tryPoll()
 	const honest = [await pay(), await pay(), await pay(), await pay()]
@@ -219,7 +219,7 @@ test('behavior: blocks that were made up later are left again, to the last settl
 	)
 })
 
-test('behavior: endpoints that lag, or claim a low head, put nothing back', async () => {
+testOnce('behavior: endpoints that lag, or claim a low head, put nothing back', async () => {
 	const { pay, tryPoll, pass, checkpoint, alerts, system, proxies } = await open()
 	await tryPoll()
 	const due = [await pay(), await pay(), await pay(), await pay()]
@@ -243,7 +243,7 @@ test('behavior: endpoints that lag, or claim a low head, put nothing back', asyn
 	expect(await alerts()).toEqual(due.map((id) => `alert.transfer ${id}`))
 })
 
-test('behavior: another chain is not taken for this one', async () => {
+testOnce('behavior: another chain is not taken for this one', async () => {
 	const { pay, tryPoll, pass, checkpoint, system, node } = await open()
 	const snapshot = await node.rpc('evm_snapshot')
 	await tryPoll()

@@ -1,8 +1,8 @@
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished } from 'vitest'
 import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
-import { testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 interface Line {
@@ -59,7 +59,7 @@ const traces = (gateway: DialectGateway | undefined) =>
 const hostOf = (gateway: DialectGateway | undefined) => new URL(gateway?.url ?? '').host
 
 describe('the second look', () => {
-	test('behavior: asks another endpoint, and what the first left out is reported, logged and counted', async () => {
+	testOnce('behavior: asks another endpoint, and what the first left out is reported, logged and counted', async () => {
 		const { node, gateways, bench, warned, pay } = await open(['reth/v2', 'erigon/3'])
 		const [first, second] = gateways
 		lie(first as DialectGateway)
@@ -95,7 +95,7 @@ describe('the second look', () => {
 		expect(traces(same)).toBe(before[0])
 	})
 
-	test('behavior: with one endpoint it is asked again itself', async () => {
+	testOnce('behavior: with one endpoint it is asked again itself', async () => {
 		const { node, gateways, bench, pay } = await open(['reth/v2'])
 		lie(gateways[0] as DialectGateway)
 		await pay()
@@ -107,43 +107,49 @@ describe('the second look', () => {
 		expect(report.disagreements, 'it has contradicted nobody but itself').toBe(0)
 	})
 
-	test('behavior: a block reward stands where the second endpoint gives none, and leaves with its block', async () => {
-		const author = '0x00000000000000000000000000000000000a0f0e'
-		const node = await startTestAnvil(['--no-mining'])
-		const mined = { mined: true } as const
-		const gateways = await Promise.all([
-			startDialectGateway(node.url, { ...mined, rewards: { fields: 'null', valueWei: 5n, author } }),
-			startDialectGateway(node.url, { ...mined, lacks: ['trace_block', 'trace_filter', 'trace_transaction'] }),
-		])
-		const urls = gateways.map(({ url }) => url)
-		const bench = await openBench({ urls, watches: [watchOf(author)], network: { settle: 3 }, books: false })
-		onTestFinished(async () => {
-			await bench.close()
-			for (const gateway of gateways) await gateway.close()
-			await node.stop()
-		})
-		await node.mine(2)
-		await bench.settle()
-		const begin = (await node.head()) + 1n
-		const settled = await node.mine(2)
-		await bench.settle()
-		await node.mine(3)
-		const before = await node.rpc<string>('evm_snapshot')
-		const last = await node.mine()
-		await bench.settle()
-		const told = async () =>
-			(await bench.posted()).map((one) => [one.message.type, BigInt(alertOf(one).blockNumber)] as const)
-		expect((await bench.store.network('local'))?.settled.number).toBeGreaterThanOrEqual(settled)
-		const rewards = Array.from({ length: Number(last - begin) + 1 }, (_, at) => ['alert.transfer', begin + BigInt(at)])
-		expect(await told()).toEqual(rewards)
+	testOnce(
+		'behavior: a block reward stands where the second endpoint gives none, and leaves with its block',
+		async () => {
+			const author = '0x00000000000000000000000000000000000a0f0e'
+			const node = await startTestAnvil(['--no-mining'])
+			const mined = { mined: true } as const
+			const gateways = await Promise.all([
+				startDialectGateway(node.url, { ...mined, rewards: { fields: 'null', valueWei: 5n, author } }),
+				startDialectGateway(node.url, { ...mined, lacks: ['trace_block', 'trace_filter', 'trace_transaction'] }),
+			])
+			const urls = gateways.map(({ url }) => url)
+			const bench = await openBench({ urls, watches: [watchOf(author)], network: { settle: 3 }, books: false })
+			onTestFinished(async () => {
+				await bench.close()
+				for (const gateway of gateways) await gateway.close()
+				await node.stop()
+			})
+			await node.mine(2)
+			await bench.settle()
+			const begin = (await node.head()) + 1n
+			const settled = await node.mine(2)
+			await bench.settle()
+			await node.mine(3)
+			const before = await node.rpc<string>('evm_snapshot')
+			const last = await node.mine()
+			await bench.settle()
+			const told = async () =>
+				(await bench.posted()).map((one) => [one.message.type, BigInt(alertOf(one).blockNumber)] as const)
+			expect((await bench.store.network('local'))?.settled.number).toBeGreaterThanOrEqual(settled)
+			const rewards = Array.from({ length: Number(last - begin) + 1 }, (_, at) => [
+				'alert.transfer',
+				begin + BigInt(at),
+			])
+			expect(await told()).toEqual(rewards)
 
-		await node.rpc('evm_revert', [before])
-		await node.rpc('evm_increaseTime', [100])
-		await node.mine()
-		await bench.settle()
-		expect((await told()).slice(rewards.length)).toEqual([
-			['alert.transfer', last],
-			['alert.removed', last],
-		])
-	})
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await node.mine()
+			await bench.settle()
+			expect((await told()).slice(rewards.length)).toEqual([
+				['alert.transfer', last],
+				['alert.removed', last],
+			])
+		},
+	)
 })

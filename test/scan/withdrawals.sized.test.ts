@@ -5,7 +5,7 @@ import type { Address } from '../../src/model/glossary.js'
 import { hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
@@ -81,7 +81,7 @@ async function told(bench: Bench, type = 'alert.withdrawal'): Promise<readonly A
 }
 
 describe('withdrawals', () => {
-	test.each([
+	testOnce.each([
 		['trace_filter', true],
 		['trace_block', false],
 		['debug_traceBlockByNumber', false],
@@ -110,7 +110,7 @@ describe('withdrawals', () => {
 		expect(await bench.posted()).toHaveLength(2)
 	})
 
-	test.each(['trace_filter', 'trace_block'] as const)(
+	testOnce.each(['trace_filter', 'trace_block'] as const)(
 		'behavior: %s: of every block of a long pause',
 		async (source) => {
 			const { node, bench, pay } = await open({ source, books: false })
@@ -127,7 +127,7 @@ describe('withdrawals', () => {
 		},
 	)
 
-	test.each(['trace_filter', 'trace_block', 'auto'] as const)(
+	testOnce.each(['trace_filter', 'trace_block', 'auto'] as const)(
 		'behavior: %s: the only ones that the chain has ever paid, amid a long pause, beside payments',
 		async (source) => {
 			const { node, bench, pay, gateway } = await open({ source, books: false })
@@ -150,7 +150,7 @@ describe('withdrawals', () => {
 		},
 	)
 
-	test('behavior: of the blocks before the watch was known, from its first block on', async () => {
+	testOnce('behavior: of the blocks before the watch was known, from its first block on', async () => {
 		const { node, bench, pay } = await open({ source: 'trace_filter', watches: [watchOf(stranger)] })
 		for (let index = 0; index < 6; index++) {
 			await pay(index, watched, 1n)
@@ -171,7 +171,7 @@ describe('withdrawals', () => {
 		])
 	})
 
-	test('behavior: a block that takes the other’s place may pay it too, and then nothing is said', async () => {
+	testOnce('behavior: a block that takes the other’s place may pay it too, and then nothing is said', async () => {
 		const { bench, replace } = await paidTwice()
 		expect(await told(bench)).toHaveLength(2)
 		await replace([1, watched, 17n])

@@ -5,7 +5,7 @@ import type { HistoryQuery, HistoryRow } from '../../src/model/history.js'
 import type { StatePlace } from '../../src/model/state.js'
 import { openHistory, openStore } from '../../src/state/open.js'
 import { temporaryFolder } from '../support/folder.js'
-import { testOnce as test, testInFull } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { standingClock } from '../support/standingClock.js'
 import { emptied, startServer } from './postgres/server.js'
 import { blockOf, commitOf, deliveryOf } from './samples.js'
@@ -51,21 +51,24 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 	}
 
-	test('default: a folded alert is kept in the same write as the delivery that reports it, never sent', async () => {
-		const store = await open()
-		const folded = [deliveryOf('b'), deliveryOf('c', { receiver: 'mail', recipient: 'ops@example.org' })]
-		await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')], folded }))
-		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['a'])
-		await store.close()
-		const found = await rows()
-		expect(found.map(({ id, result, attempts, recipient }) => [id, result, attempts, recipient])).toEqual([
-			['c', 'folded', 0, 'ops@example.org'],
-			['b', 'folded', 0, null],
-		])
-		expect(found[1]?.message).toEqual(deliveryOf('b').message)
-	})
+	testOnce(
+		'default: a folded alert is kept in the same write as the delivery that reports it, never sent',
+		async () => {
+			const store = await open()
+			const folded = [deliveryOf('b'), deliveryOf('c', { receiver: 'mail', recipient: 'ops@example.org' })]
+			await store.commit(commitOf({ checkpoint: blockOf(1), deliveries: [deliveryOf('a')], folded }))
+			expect((await store.deliveries()).map(({ id }) => id)).toEqual(['a'])
+			await store.close()
+			const found = await rows()
+			expect(found.map(({ id, result, attempts, recipient }) => [id, result, attempts, recipient])).toEqual([
+				['c', 'folded', 0, 'ops@example.org'],
+				['b', 'folded', 0, null],
+			])
+			expect(found[1]?.message).toEqual(deliveryOf('b').message)
+		},
+	)
 
-	test('behavior: a delivery is in the history as soon as it left the outbox, and on one page only', async () => {
+	testOnce('behavior: a delivery is in the history as soon as it left the outbox, and on one page only', async () => {
 		const store = await open()
 		const reader = await openHistory(place, store.unwritten)
 		/** The first so many below a cursor, and the cursor of the last. */
@@ -95,7 +98,7 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 	})
 
-	test('default: a delivered message is kept with its attempts, the last failure and the answer', async () => {
+	testOnce('default: a delivered message is kept with its attempts, the last failure and the answer', async () => {
 		const before = clock()
 		const store = await open()
 		const mail = { receiver: 'mail', recipient: 'ops@example.org' }
@@ -117,7 +120,7 @@ describe.each(places)('history in %s', (_, make) => {
 		}
 	})
 
-	test('behavior: nothing is a row before it is over; dropped is said', async () => {
+	testOnce('behavior: nothing is a row before it is over; dropped is said', async () => {
 		const store = await open()
 		await store.post(['dead', 'parked', 'gone', 'held', 's2'].map((id) => deliveryOf(id)))
 		await store.resolve([
@@ -134,7 +137,7 @@ describe.each(places)('history in %s', (_, make) => {
 		])
 	})
 
-	test('behavior: the same word twice makes one row', async () => {
+	testOnce('behavior: the same word twice makes one row', async () => {
 		const store = await open()
 		await store.post([deliveryOf('a')])
 		await Promise.all([1, 2, 3].map(() => store.resolve([{ id: 'a', result: 'delivered' }])))
@@ -169,7 +172,7 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(pages).toEqual(wanted)
 	})
 
-	test('behavior: `0` keeps none, no word about it leaves what is there', async () => {
+	testOnce('behavior: `0` keeps none, no word about it leaves what is there', async () => {
 		let store = await open()
 		await store.post([deliveryOf('a'), deliveryOf('b'), deliveryOf('c')])
 		await store.resolve([{ id: 'a', result: 'delivered' }])
@@ -186,7 +189,7 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(await rows()).toEqual([])
 	})
 
-	test('behavior: history older than its retention is forgotten', async () => {
+	testOnce('behavior: history older than its retention is forgotten', async () => {
 		const now = { ms: clock() - 100 * 86_400_000 }
 		const early = { clock: () => now.ms, historyMs: keepMs }
 		let store = await openStore(place, early)
@@ -202,7 +205,7 @@ describe.each(places)('history in %s', (_, make) => {
 		await store.close()
 	})
 
-	test('behavior: a query passes over what surely does not match', async () => {
+	testOnce('behavior: a query passes over what surely does not match', async () => {
 		const store = await open()
 		const other = '0x742d35Cc6634C0532925a3b844Bc454e4438f44e'
 		const one = deliveryOf('one')

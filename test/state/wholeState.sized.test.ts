@@ -114,7 +114,7 @@ async function filled(place: StatePlace) {
 	return await seen(place)
 }
 
-test('default: from a folder to another', async () => {
+testOnce('default: from a folder to another', async () => {
 	const before = await filled(inFolder('one'))
 	await copyState(inFolder('one'), inFolder('two'))
 	expect(await seen(inFolder('two'))).toEqual(before)
@@ -144,7 +144,7 @@ async function during<T>(place: StatePlace, act: (store: Store) => T | Promise<T
 	}
 }
 
-test('default: troubles that receivers were notified of are copied along', async () => {
+testOnce('default: troubles that receivers were notified of are copied along', async () => {
 	const places = [inFolder('one'), ...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	const first = inFolder('zero')
 	await filled(first)
@@ -163,7 +163,7 @@ testOnce('error: where there is no state, nothing is copied or made', async () =
 	expect(await readdir(folder)).toEqual([])
 })
 
-test('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
+testOnce('error: a folder that holds a state, or that a daemon has, is left alone', async () => {
 	const before = await filled(inFolder('one'))
 	await filled(inFolder('two'))
 	await expect(copyState(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
@@ -191,7 +191,7 @@ const linesOf = async (name: string) => {
 	return (await readFile(join(folder, name, 'history', day), 'utf8')).trimEnd().split('\n')
 }
 
-test('error: where a copy was killed, another is not begun', async () => {
+testOnce('error: where a copy was killed, another is not begun', async () => {
 	await filled(inFolder('one'))
 	const [line = ''] = await linesOf('one')
 	const to = inFolder('to')
@@ -202,7 +202,7 @@ test('error: where a copy was killed, another is not begun', async () => {
 })
 
 describe.skipIf(server === null)('with a database', () => {
-	test('behavior: a copy whose connection is cut while it writes history has each row once', async () => {
+	testOnce('behavior: a copy whose connection is cut while it writes history has each row once', async () => {
 		if (server === null) return
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
@@ -214,7 +214,7 @@ describe.skipIf(server === null)('with a database', () => {
 		expect(await sent(database)).toEqual(await sent(inFolder('one')))
 	})
 
-	test('behavior: a copy that failed after the history is made again under another name', async () => {
+	testOnce('behavior: a copy that failed after the history is made again under another name', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		await server?.sql('alter table tracewatch.snapshot add constraint full_disk check (false)')
@@ -229,7 +229,7 @@ describe.skipIf(server === null)('with a database', () => {
 		expect(await sent(named)).toEqual(await sent(inFolder('one')))
 	})
 
-	test('default: from a folder and back, nothing changes', async () => {
+	testOnce('default: from a folder and back, nothing changes', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		await copyState(inFolder('one'), database)
@@ -244,7 +244,7 @@ describe.skipIf(server === null)('with a database', () => {
 		for (const place of [database, inFolder('two')]) expect(await sent(place)).toEqual(await sent(inFolder('one')))
 	})
 
-	test('error: lines of the history that cannot be read are copied as holes, in their place', async () => {
+	testOnce('error: lines of the history that cannot be read are copied as holes, in their place', async () => {
 		const database = await emptyDatabase()
 		await filled(inFolder('one'))
 		const [day = ''] = await readdir(join(folder, 'one', 'history'))
@@ -257,7 +257,7 @@ describe.skipIf(server === null)('with a database', () => {
 		expect(await sent(inFolder('two'))).toEqual(rows)
 	})
 
-	test('default: messages sent over days are copied in their order', async () => {
+	testOnce('default: messages sent over days are copied in their order', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		const [row] = await sent(inFolder('one'))
@@ -281,7 +281,7 @@ describe.skipIf(server === null)('with a database', () => {
 		expect(await seen(inFolder('two'))).toEqual(before)
 	})
 
-	test('error: a database that holds a state is left alone', async () => {
+	testOnce('error: a database that holds a state is left alone', async () => {
 		const database = await emptyDatabase()
 		const before = await filled(database)
 		await filled(inFolder('one'))
@@ -292,7 +292,7 @@ describe.skipIf(server === null)('with a database', () => {
 		expect(await seen(database)).toEqual(before)
 	})
 
-	test('error: a database that a daemon uses is not copied', async () => {
+	testOnce('error: a database that a daemon uses is not copied', async () => {
 		const database = await emptyDatabase()
 		await filled(database)
 		const daemon = await openStore(database, options)
@@ -302,7 +302,7 @@ describe.skipIf(server === null)('with a database', () => {
 		await copyState(database, inFolder('one'))
 	})
 
-	test('error: a database that a daemon is about to begin anew in is left alone', async () => {
+	testOnce('error: a database that a daemon is about to begin anew in is left alone', async () => {
 		const database = await emptyDatabase()
 		await filled(inFolder('one'))
 		const daemon = await openStore(database, options)

@@ -4,7 +4,8 @@
  * faults of nodes. Random kills by the hundred, floods and measures: test/support/soak.ts.
  *
  * - `x.test.ts` runs in `npm test` only, `x.long.test.ts` in `npm run test:long` only.
- * - `x.sized.test.ts` runs in both, and asks here how much it is to try.
+ * - `x.sized.test.ts` runs in both, and asks here how much it is to try. What `npm test` tries in the same way is not
+ *   repeated: `.ci/run` runs it a minute earlier.
  */
 import { describe, test } from 'vitest'
 
@@ -25,6 +26,11 @@ function seedOf(text: string): number | null {
 	if (text === 'random') return null
 	if (/^\d{1,9}$/.test(text)) return Number(text)
 	throw new Error(`TRACEWATCH_FUZZ_SEED is a number of up to nine digits or \`random\`, and not \`${text}\``)
+}
+
+/** Of a table: `npm test` tries the rows for which `isShort` holds, the long run the others. Together they try each. */
+export function divided<T>(rows: readonly T[], isShort: (row: T, at: number) => boolean): readonly T[] {
+	return rows.filter((row, at) => isShort(row, at) !== isLong)
 }
 
 /** Tests that only the long run has, among others. */

@@ -11,7 +11,7 @@ import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import { type Answers, type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { dialects, noTraces } from '../../support/dialectTable.js'
-import { sized, testOnce } from '../../support/longRun.js'
+import { divided, testOnce } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { silent } from '../../support/silent.js'
@@ -66,7 +66,7 @@ function isWhole(parts: readonly Part[]): void {
 	}
 }
 
-test.each(dialects.filter((_, at) => sized(at % 6 === 0, true)))(
+test.each(divided(dialects, (_, at) => at % 6 === 0))(
 	'%s: is read, and reports what the balances say, and nothing else',
 	async (_name, dialect) => {
 		await open(dialect, 'auto', async ({ walk }) => {
@@ -77,23 +77,20 @@ test.each(dialects.filter((_, at) => sized(at % 6 === 0, true)))(
 	},
 )
 
-test.each(dialects.filter((_, at) => sized(at % 6 === 0, true)))(
-	'%s: is seen for what it is',
-	async (_name, dialect, sources) => {
-		const gateway = await startDialectGateway(anvil.url, dialect, answers)
-		const rpc = createRpc({ url: gateway.url })
-		const seen = await probe(rpc, { setting: 'auto' }, never)
-		await rpc.close()
-		await gateway.close()
-		expect(seen.sources).toEqual(sources)
-		expect(seen.proved).toBe(true)
-		if (seen.methods.trace_filter === 'yes')
-			expect(seen.filterMode).toBe(dialect.lists === 'both' ? 'intersection' : 'union')
-		expect(seen.otsLevel).toBe(typeof dialect.ots === 'number' ? dialect.ots : dialect.ots === null ? null : 8)
-		expect([seen.safeTag, seen.finalizedTag]).toEqual([!dialect.noTags, !dialect.noTags])
-		if (seen.methods.trace_filter === 'wrong') expect(seen.reasons.join()).toMatch(/trace_filter/)
-	},
-)
+test.each(divided(dialects, (_, at) => at % 6 === 0))('%s: is seen for what it is', async (_name, dialect, sources) => {
+	const gateway = await startDialectGateway(anvil.url, dialect, answers)
+	const rpc = createRpc({ url: gateway.url })
+	const seen = await probe(rpc, { setting: 'auto' }, never)
+	await rpc.close()
+	await gateway.close()
+	expect(seen.sources).toEqual(sources)
+	expect(seen.proved).toBe(true)
+	if (seen.methods.trace_filter === 'yes')
+		expect(seen.filterMode).toBe(dialect.lists === 'both' ? 'intersection' : 'union')
+	expect(seen.otsLevel).toBe(typeof dialect.ots === 'number' ? dialect.ots : dialect.ots === null ? null : 8)
+	expect([seen.safeTag, seen.finalizedTag]).toEqual([!dialect.noTags, !dialect.noTags])
+	if (seen.methods.trace_filter === 'wrong') expect(seen.reasons.join()).toMatch(/trace_filter/)
+})
 
 testOnce('error: a node that reports nothing of the inside of transactions is not read', async () => {
 	await open({ lacks: [...noTraces, 'debug_traceBlockByNumber'] }, 'auto', async ({ walk }) => {

@@ -6,7 +6,7 @@ import type { Log } from '../../../src/model/ports.js'
 import { alertOf, openBench, watchOf } from '../../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
-import { inFull } from '../../support/longRun.js'
+import { inFull, testOnce } from '../../support/longRun.js'
 import { silent } from '../../support/silent.js'
 import { callOf, erc20, wordOf } from '../../support/tokenContracts.js'
 
@@ -91,30 +91,33 @@ async function watch({ node, alice, token }: Scene, twists: readonly (Twist | nu
 }
 
 describe('an unknown type of transaction', () => {
-	test('behavior: is believed as it is sent, block by block, and it is said once that nothing proves it', async () => {
-		const scene = await open()
-		const { poll, told, logs, warned, proofs, gateways } = await watch(scene, [null])
-		expect(await poll()).toBeNull()
-		const truth: string[] = []
-		const step = async (amount: bigint) => {
-			truth.push(`${await scene.transfer(amount)} ${amount}`)
-			await scene.node.mine(1)
+	testOnce(
+		'behavior: is believed as it is sent, block by block, and it is said once that nothing proves it',
+		async () => {
+			const scene = await open()
+			const { poll, told, logs, warned, proofs, gateways } = await watch(scene, [null])
 			expect(await poll()).toBeNull()
-		}
-		await step(5n)
-		for (const gateway of gateways) gateway.dialect = { twist: inReceipts(typed) }
-		const before = { ...proofs }
-		expect(before).toMatchObject({ witness: 0, none: 0 })
-		for (const amount of [6n, 7n, 8n]) await step(amount)
-		expect(await told()).toEqual(truth)
-		expect(proofs).toEqual({ ...before, none: 3 })
-		const head = Number(await scene.node.rpc<string>('eth_blockNumber', []))
-		expect(await logs()).toEqual({
-			blocks: 3,
-			runs: [{ fromBlock: head - 2, toBlock: head, blocks: 3, why: 'receipts' }],
-		})
-		expect(warned()).toHaveLength(1)
-	})
+			const truth: string[] = []
+			const step = async (amount: bigint) => {
+				truth.push(`${await scene.transfer(amount)} ${amount}`)
+				await scene.node.mine(1)
+				expect(await poll()).toBeNull()
+			}
+			await step(5n)
+			for (const gateway of gateways) gateway.dialect = { twist: inReceipts(typed) }
+			const before = { ...proofs }
+			expect(before).toMatchObject({ witness: 0, none: 0 })
+			for (const amount of [6n, 7n, 8n]) await step(amount)
+			expect(await told()).toEqual(truth)
+			expect(proofs).toEqual({ ...before, none: 3 })
+			const head = Number(await scene.node.rpc<string>('eth_blockNumber', []))
+			expect(await logs()).toEqual({
+				blocks: 3,
+				runs: [{ fromBlock: head - 2, toBlock: head, blocks: 3, why: 'receipts' }],
+			})
+			expect(warned()).toHaveLength(1)
+		},
+	)
 
 	inFull(() => {
 		test('behavior: a second endpoint that reports the same is a witness, near the head and catching up', async () => {

@@ -5,7 +5,7 @@ import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import type { Dialect } from '../../support/dialectGateway.js'
-import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { dueIn, eventsIn, linesOf } from '../reading.js'
@@ -200,7 +200,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	test.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+	testOnce.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
 		"behavior: Polygon's state sync is in the header and not among the traces of %s",
 		async (source) => {
 			const nobody = `0x${'0'.repeat(40)}`
@@ -235,7 +235,7 @@ describe('whole blocks', () => {
 })
 
 describe('any source', () => {
-	test('behavior: a receipt that comes a moment late is requested again', async () => {
+	testOnce('behavior: a receipt that comes a moment late is requested again', async () => {
 		const options = { anvilUrl: anvil.url, dialects: [{ lateReceipts: 2 }] }
 		await withSession(options, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
@@ -260,7 +260,7 @@ describe('any source', () => {
 		})
 	})
 
-	test('behavior: rewards that are paid are reported, in one order, whichever way they are read', async () => {
+	testOnce('behavior: rewards that are paid are reported, in one order, whichever way they are read', async () => {
 		const [author] = books.watched
 		if (author === undefined) throw new Error('nobody is watched')
 		const dialect: Dialect = { rewards: { fields: 'null', valueWei: 5n, author }, mined: true }

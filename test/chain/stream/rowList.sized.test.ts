@@ -114,7 +114,7 @@ describe('packed rows', () => {
 		)
 	})
 
-	test.runIf(records().length > 0)('behavior: of real nodes are read to the same', async () => {
+	testOnce.runIf(records().length > 0)('behavior: of real nodes are read to the same', async () => {
 		let count = 0
 		for (const { file } of records()) {
 			for (const rows of rowLists((readJson(file) as Json).response)) {

@@ -9,7 +9,7 @@ import { framesOf, MOST_DEPTH } from '../../../src/chain/traces/tree.js'
 import { effective } from '../../../src/core/events/effective.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { address, frame, tx } from '../../core/build.js'
-import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_x' }
 const [someone, other] = [address(0xa1a1), address(0xb2b2)]
@@ -128,7 +128,7 @@ describeOnce('the frames of a tree', () => {
 })
 
 describe('a hostile tree', () => {
-	test('behavior: 300,000 empty calls to precompiles are read in a time that grows with their number', async () => {
+	testOnce('behavior: 300,000 empty calls to precompiles are read in a time that grows with their number', async () => {
 		const calls = Array.from({ length: 300_000 }, (_, at) => call(at % 100 === 0 ? other : identity))
 		calls.push(call(other, [], '0x7'))
 		const tree = await readCalls(call(other, calls), reading)
@@ -158,13 +158,13 @@ describe('a hostile tree', () => {
 		expect([...effective(tx(frames))]).toHaveLength(10_000)
 	})
 
-	test('behavior: as deep as nodes can report the EVM, all of it is read', async () => {
+	testOnce('behavior: as deep as nodes can report the EVM, all of it is read', async () => {
 		const frames = await framesOf(await readCalls(chainOf(MOST_DEPTH), reading))
 		expect(frames).toHaveLength(MOST_DEPTH + 1)
 		expect(frames.at(-1)?.traceAddress).toHaveLength(1_026)
 	})
 
-	test('error: 40,000 calls deep it is refused before all of it was read', async () => {
+	testOnce('error: 40,000 calls deep it is refused before all of it was read', async () => {
 		let asked = 0
 		let top: object = call(other)
 		for (let level = 0; level < 40_000; level++) {
@@ -182,13 +182,13 @@ describe('a hostile tree', () => {
 		expect(asked).toBeLessThan(5_000)
 	})
 
-	test('error: rows deeper than that are refused', () => {
+	testOnce('error: rows deeper than that are refused', () => {
 		const deep = { type: 'call', action: {}, traceAddress: Array.from({ length: 1_027 }, () => 0) }
 		const row = { ...deep, action: { callType: 'call', from: someone, to: other, value: '0x0' } }
 		expect(() => readAll([row], readPlaced, reading)).toThrow('row 0 stands more than 1026 frames deep')
 	})
 
-	test('behavior: the event loop runs after each slice of work', async () => {
+	testOnce('behavior: the event loop runs after each slice of work', async () => {
 		const calls = Array.from({ length: 50_000 }, () => call(identity))
 		let isDone = false
 		let turns = 0

@@ -5,7 +5,7 @@ import { createEmailReceiver } from '../../../src/notify/email/email.js'
 import type { FormatName } from '../../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver } from '../../../src/notify/webhook/webhook.js'
 import { startHookServer } from '../../support/hookServer.js'
-import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 import { startMailServer } from '../../support/mailServer.js'
 import {
 	alertData,
@@ -24,34 +24,37 @@ import { retry, useLab } from './lab.js'
 const lab = useLab()
 
 describe('a storm', () => {
-	test('default: five at once, the rest a minute later in as few messages as can hold them, none lost', async () => {
-		const server = await startHookServer()
-		const receiver = createWebhookReceiver(
-			{ type: 'webhook', name: 'hook', url: server.origin, secret: null },
-			{ version: '1', clock: lab.clock },
-		)
-		const startedMs = lab.nowMs
-		const times: number[] = []
-		server.answer = () => {
-			times.push(lab.nowMs - startedMs)
-			return 204
-		}
-		await lab.store.post(numbers(1, 500).map((number) => alertDeliveryOf(number)))
-		await runOut(lab, [receiver])
-		const bodies: Message[] = server.hits.map(({ body }) => JSON.parse(String(body)))
-		expect(bodies.map(({ data }) => insideOf({ data } as Message).length)).toEqual([
-			...[1, 1, 1, 1, 1],
-			...[100, 100, 100, 100, 95],
-		])
-		expect(bodies.flatMap(insideOf)).toEqual(numbers(1, 500).map(idOf))
-		expect(server.hits.map(({ id }) => id)).toEqual(bodies.map(({ data }) => data.deliveryId))
-		expect(times).toEqual([0, 0, 0, 0, 0, ...Array(5).fill(minuteMs)])
-		// Each alert stands in its digest as it would have come by itself.
-		expect(bodies[5]?.data).toMatchObject({ alerts: { 1: alertDeliveryOf(7).message } })
-		expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ delivered: 500, pending: 0, held: 0 })
-		await receiver.close()
-		await server.close()
-	})
+	testOnce(
+		'default: five at once, the rest a minute later in as few messages as can hold them, none lost',
+		async () => {
+			const server = await startHookServer()
+			const receiver = createWebhookReceiver(
+				{ type: 'webhook', name: 'hook', url: server.origin, secret: null },
+				{ version: '1', clock: lab.clock },
+			)
+			const startedMs = lab.nowMs
+			const times: number[] = []
+			server.answer = () => {
+				times.push(lab.nowMs - startedMs)
+				return 204
+			}
+			await lab.store.post(numbers(1, 500).map((number) => alertDeliveryOf(number)))
+			await runOut(lab, [receiver])
+			const bodies: Message[] = server.hits.map(({ body }) => JSON.parse(String(body)))
+			expect(bodies.map(({ data }) => insideOf({ data } as Message).length)).toEqual([
+				...[1, 1, 1, 1, 1],
+				...[100, 100, 100, 100, 95],
+			])
+			expect(bodies.flatMap(insideOf)).toEqual(numbers(1, 500).map(idOf))
+			expect(server.hits.map(({ id }) => id)).toEqual(bodies.map(({ data }) => data.deliveryId))
+			expect(times).toEqual([0, 0, 0, 0, 0, ...Array(5).fill(minuteMs)])
+			// Each alert stands in its digest as it would have come by itself.
+			expect(bodies[5]?.data).toMatchObject({ alerts: { 1: alertDeliveryOf(7).message } })
+			expect((await lab.store.summary()).receivers.get('hook')).toMatchObject({ delivered: 500, pending: 0, held: 0 })
+			await receiver.close()
+			await server.close()
+		},
+	)
 
 	testInFull('behavior: a storm that runs on is sent once a minute, and few alerts are sent one by one', async () => {
 		const hook = keeping(lab)
@@ -77,7 +80,7 @@ describe('a storm', () => {
 		expect(sizes(calm.got)).toEqual(Array(10).fill(1))
 	})
 
-	test('behavior: a withdrawal comes after its alert, in the same digest or later', async () => {
+	testOnce('behavior: a withdrawal comes after its alert, in the same digest or later', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 8).map((number) => alertDeliveryOf(number)))
 		await lab.store.post([removalOf(9, alertDeliveryOf(8)), removalOf(10, alertDeliveryOf(1))])
@@ -88,7 +91,7 @@ describe('a storm', () => {
 		])
 	})
 
-	test('behavior: the rest of a storm of any kind that is no alarm is held too', async () => {
+	testOnce('behavior: the rest of a storm of any kind that is no alarm is held too', async () => {
 		const alarms = ['unexplained', 'delegation', 'balance', 'control', 'code', 'approval', 'limit', 'request']
 		const calm = allKinds.filter((kind) => !alarms.includes(kind))
 		expect(calm.length).toBeGreaterThan(3)
@@ -103,7 +106,7 @@ describe('a storm', () => {
 		}
 	})
 
-	test('behavior: words of the system are never digested and do not wait; nor do tests', async () => {
+	testOnce('behavior: words of the system are never digested and do not wait; nor do tests', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 9).map((number) => alertDeliveryOf(number)))
 		await lab.store.post([
@@ -115,7 +118,7 @@ describe('a storm', () => {
 		expect(await lab.statuses()).toEqual(['6 held', '7 held', '8 held', '9 held'])
 	})
 
-	test('behavior: each recipient of a mail has a count of its own, and gets a digest of its own', async () => {
+	testOnce('behavior: each recipient of a mail has a count of its own, and gets a digest of its own', async () => {
 		const server = await startMailServer()
 		const to = ['a@example.org', 'b@example.org']
 		const mail = createEmailReceiver({
@@ -189,13 +192,13 @@ describe('a storm', () => {
 		expect(hook.got.slice(5).length).toBe(5)
 	})
 
-	test('behavior: a receiver without digests gets each message at once', async () => {
+	testOnce('behavior: a receiver without digests gets each message at once', async () => {
 		const hook = keeping(lab, () => fine, {})
 		await lab.store.post(numbers(1, 20).map((number) => alertDeliveryOf(number)))
 		expect(await delivererOf(lab, [hook]).drainOnce(never)).toEqual({ delivered: 20, failed: 0, held: 0 })
 	})
 
-	test('behavior: a single alert left above the limit is sent as an alert, not as a digest of one', async () => {
+	testOnce('behavior: a single alert left above the limit is sent as an alert, not as a digest of one', async () => {
 		const hook = keeping(lab)
 		await lab.store.post(numbers(1, 6).map((number) => alertDeliveryOf(number)))
 		await runOut(lab, [hook])

@@ -11,7 +11,7 @@ import { assemble, initOf } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized, testInFull } from '../../support/longRun.js'
+import { describeOnce, divided, testInFull, testOnce } from '../../support/longRun.js'
 import {
 	type Action,
 	create2Address,
@@ -74,7 +74,7 @@ const ways = [
 	{ source: 'debug_traceBlockByNumber', streams: true, books: true },
 ] as const
 
-describe.each(ways.filter((_, at) => sized(at % 5 === 0, true)))(
+describe.each(divided<(typeof ways)[number]>(ways, (_, at) => at % 5 === 0))(
 	'default: by $source, books: $books, streams: $streams',
 	(options) => {
 		test('code that the caller names is reported each time, in its block, with what it changed', async () => {
@@ -122,7 +122,7 @@ const inSlot = async (
 const brief = ({ codeAddress, chosenByCaller, traceAddress }: AlertData) =>
 	`${lower(codeAddress)?.slice(-2)} ${traceAddress.join('_')} ${chosenByCaller === true ? 'each' : 'once'}`
 
-describe('default: ordinary code is quiet', () => {
+describeOnce('default: ordinary code is quiet', () => {
 	const clone: Hex = `0x363d3d373d3d3d363d73${other.slice(2)}5af43d82803e903d91602b57fd5bf3`
 	test.each([
 		['a linked library, named by its caller as well', forwardsTo(other)],
@@ -182,7 +182,7 @@ describe('default: ordinary code is quiet', () => {
 	})
 })
 
-test('default: a proxy with an unknown slot: its first code is learnt, a second is reported once', async () => {
+testOnce('default: a proxy with an unknown slot: its first code is learnt, a second is reported once', async () => {
 	const { node, send, told } = await open({ [proxy]: forwardsTo('1000 SLOAD') }, {}, {}, [proxy])
 	await inSlot(node, word(1000), helper)
 	await send(proxy, word(3))
@@ -197,22 +197,25 @@ test('default: a proxy with an unknown slot: its first code is learnt, a second 
 	expect(await told()).toHaveLength(1)
 })
 
-test('default: code that the contract chooses is reported once for its caller, also what it runs in turn', async () => {
-	const inner = at('b3')
-	const codes = {
-		[proxy]: assemble(`0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP`),
-		[inner]: assemble(`0 0 0 0 1001 SLOAD GAS DELEGATECALL STOP`),
-	}
-	const { node, send, told } = await open(codes, {}, {}, [proxy])
-	await inSlot(node, word(1000), inner)
-	await inSlot(node, word(1001), helper)
-	for (let times = 0; times < 3; times++) await send(proxy, '0x12345678')
-	expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once'])
-	// The same address with other code is another pair.
-	await node.rpc('anvil_setCode', [helper, assemble('8 1 SSTORE STOP')])
-	await send(proxy, '0x12345678')
-	expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once', 'b1 0_0 once'])
-})
+testOnce(
+	'default: code that the contract chooses is reported once for its caller, also what it runs in turn',
+	async () => {
+		const inner = at('b3')
+		const codes = {
+			[proxy]: assemble(`0 0 0 0 1000 SLOAD GAS DELEGATECALL STOP`),
+			[inner]: assemble(`0 0 0 0 1001 SLOAD GAS DELEGATECALL STOP`),
+		}
+		const { node, send, told } = await open(codes, {}, {}, [proxy])
+		await inSlot(node, word(1000), inner)
+		await inSlot(node, word(1001), helper)
+		for (let times = 0; times < 3; times++) await send(proxy, '0x12345678')
+		expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once'])
+		// The same address with other code is another pair.
+		await node.rpc('anvil_setCode', [helper, assemble('8 1 SSTORE STOP')])
+		await send(proxy, '0x12345678')
+		expect((await told()).map(brief)).toEqual(['b3 0 once', 'b1 0_0 once', 'b1 0_0 once'])
+	},
+)
 
 testInFull('behavior: of one code 20 alerts are sent in 24 h, then one a day with the count', async () => {
 	const { node, send, told } = await open({})
@@ -265,7 +268,7 @@ const diamondCut = '0x8faa70878671ccd212d20771b795c50af8fd3ff6cf27f4bde57e5d4de0
 const cutCode = assemble(`32 CALLDATALOAD 4 SSTORE ${diamondCut} 192 0 LOG1 STOP`)
 const byFacet = (byte: string, argument: Hex = word(0)): Hex => `0x${byte}${'0'.repeat(62)}${argument.slice(2)}`
 
-test('default: the first facets of a diamond are not reported; one that is added is reported once', async () => {
+testOnce('default: the first facets of a diamond are not reported; one that is added is reported once', async () => {
 	const codes = { [proxy]: diamondCode, ...Object.fromEntries(facets.map((one) => [one, helperCode])) }
 	const { node, send, told } = await open(codes, {}, {}, [proxy])
 	for (const [index, one] of facets.entries()) await inSlot(node, word(index + 1), one)
@@ -315,7 +318,7 @@ testInFull('default: a facet is not reported after an alert on `DiamondCut`', as
 })
 
 describe('default: code is reported although it is, or becomes, what is ordinary elsewhere', () => {
-	test('foreign code that puts itself where the implementation stands, on a watch without `control`', async () => {
+	testOnce('foreign code that puts itself where the implementation stands, on a watch without `control`', async () => {
 		const { send, told } = await open({ [helper]: ruledCode })
 		await send(wallet, runs(helper, writing([implementationSlot, helper])))
 		expect((await told()).map(brief)).toEqual(['b1 0 each'])
@@ -342,7 +345,7 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 		expect((await told()).map(({ changed }) => changed)).toEqual([[]])
 	})
 
-	test('an account with a delegation (EIP-7702), before and after it delegates anew', async () => {
+	testOnce('an account with a delegation (EIP-7702), before and after it delegates anew', async () => {
 		const account = at('e7')
 		const delegatedTo = (code: Address): Hex => `0xef0100${code.slice(2)}`
 		const { node, send, told } = await open({ [proxy]: chooses, [account]: delegatedTo(helper) }, {}, {}, [proxy])
@@ -381,7 +384,7 @@ describe('default: code is reported although it is, or becomes, what is ordinary
 	})
 })
 
-test('default: a proxy with its implementation in a known slot: an upgrade is reported as one', async () => {
+testOnce('default: a proxy with its implementation in a known slot: an upgrade is reported as one', async () => {
 	const { node, send, told, bench } = await open({ [proxy]: forwardsTo(`${implementationSlot} SLOAD`) }, {}, {}, [
 		proxy,
 	])

@@ -7,7 +7,7 @@ import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testOnce as test, testInFull } from '../../support/longRun.js'
+import { testInFull, testOnce } from '../../support/longRun.js'
 import { linked, mapped, ruledCode, safeStorage, slotOf, word, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 
@@ -59,7 +59,7 @@ async function open({ dialect = {}, reads, storage = [], kinds = ['control'], ..
 
 const implementation = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 
-test.each([
+testOnce.each([
 	{ books: true, source: 'trace_block' },
 	{ books: false, source: 'trace_block' },
 	{ books: false, source: 'trace_filter' },
@@ -88,7 +88,7 @@ test.each([
 	expect(await told()).toEqual([expected])
 })
 
-test.each([true, false])('behavior: own code that changed is reported once; books %s', async (books) => {
+testOnce.each([true, false])('behavior: own code that changed is reported once; books %s', async (books) => {
 	const { anvil, bench, write, contract } = await open({ books, kinds: ['code'] })
 	const before = (await contract())?.codeHash
 	expect(before).toBe(keccak256(ruledCode))
@@ -236,44 +236,52 @@ testInFull('behavior: a node that refuses state overrides: slots in use, and one
 	])
 })
 
-test.each([true, false])('behavior: a kill between scanner and auditor loses no change; books: %s', async (books) => {
-	const folder = temporaryFolder()
-	const openStore = (clock: () => number) => openFileStore(folder, { clock })
-	let isDown = false
-	const dialect: Dialect = {
-		// Nothing about contracts is answered: the auditor gets no further.
-		twist: (_method, params) =>
-			isDown && JSON.stringify(params).includes('747261636577a8') ? { error: 'no' } : undefined,
-	}
-	const { write, bench, gateway } = await open({ books, openStore, dialect, storage: [[implementation, someone('a')]] })
-	isDown = true
-	const { block } = await write([implementation, someone('b')])
-	await write([implementation, someone('c')])
-	await bench.settle().catch(() => undefined)
-	expect((await bench.store.network('local'))?.audit?.touched?.map(({ number }) => Number(number))).toEqual([
-		block,
-		block + 1,
-	])
-	expect(await bench.posted()).toEqual([])
-	await bench.close()
-	isDown = false
-	const again = await openBench({
-		urls: [gateway.url],
-		watches: [watchOf(ruled, { kinds: ['control'] })],
-		network: { settle: 3 },
-		books,
-		openStore,
-	})
-	onTestFinished(() => again.close())
-	await again.settle()
-	const told = (await again.posted()).map((delivery) => alertOf(delivery))
-	expect(told.map(({ blockNumber, current }) => [blockNumber, String(current).toLowerCase()])).toEqual([
-		[block, someone('b')],
-		[block + 1, someone('c')],
-	])
-	await again.settle()
-	expect((await again.store.network('local'))?.audit?.touched ?? []).toEqual([])
-})
+testOnce.each([true, false])(
+	'behavior: a kill between scanner and auditor loses no change; books: %s',
+	async (books) => {
+		const folder = temporaryFolder()
+		const openStore = (clock: () => number) => openFileStore(folder, { clock })
+		let isDown = false
+		const dialect: Dialect = {
+			// Nothing about contracts is answered: the auditor gets no further.
+			twist: (_method, params) =>
+				isDown && JSON.stringify(params).includes('747261636577a8') ? { error: 'no' } : undefined,
+		}
+		const { write, bench, gateway } = await open({
+			books,
+			openStore,
+			dialect,
+			storage: [[implementation, someone('a')]],
+		})
+		isDown = true
+		const { block } = await write([implementation, someone('b')])
+		await write([implementation, someone('c')])
+		await bench.settle().catch(() => undefined)
+		expect((await bench.store.network('local'))?.audit?.touched?.map(({ number }) => Number(number))).toEqual([
+			block,
+			block + 1,
+		])
+		expect(await bench.posted()).toEqual([])
+		await bench.close()
+		isDown = false
+		const again = await openBench({
+			urls: [gateway.url],
+			watches: [watchOf(ruled, { kinds: ['control'] })],
+			network: { settle: 3 },
+			books,
+			openStore,
+		})
+		onTestFinished(() => again.close())
+		await again.settle()
+		const told = (await again.posted()).map((delivery) => alertOf(delivery))
+		expect(told.map(({ blockNumber, current }) => [blockNumber, String(current).toLowerCase()])).toEqual([
+			[block, someone('b')],
+			[block + 1, someone('c')],
+		])
+		await again.settle()
+		expect((await again.store.network('local'))?.audit?.touched ?? []).toEqual([])
+	},
+)
 
 testInFull(
 	'behavior: a change of storage without a frame is found, and reported as a fault of the trace source',

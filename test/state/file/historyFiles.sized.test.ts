@@ -23,7 +23,7 @@ import { MOST_WAITING_ROWS, openHistoryFiles } from '../../../src/state/file/his
 import { peek } from '../../../src/state/open.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testOnce as test, testInFull } from '../../support/longRun.js'
+import { testInFull, testOnce } from '../../support/longRun.js'
 import { deliveryOf } from '../samples.js'
 import { mountMemory } from './mounts.js'
 
@@ -61,7 +61,7 @@ async function told(...names: string[]): Promise<void> {
 }
 
 describe('files of history', () => {
-	test('default: a file a day, for this user only', async () => {
+	testOnce('default: a file a day, for this user only', async () => {
 		await told('a')
 		nowMs += dayMs
 		await told('b')
@@ -71,19 +71,19 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b'])
 	})
 
-	test('error: the path of a file that cannot be read is named', async () => {
+	testOnce('error: the path of a file that cannot be read is named', async () => {
 		// A folder can be opened, and no byte of it can be read.
 		await mkdir(fileOf(nowMs), { recursive: true })
 		await expect(ids()).rejects.toThrow(fileOf(nowMs))
 	})
 
-	test('error: a day that cannot be deleted holds up no row', async () => {
+	testOnce('error: a day that cannot be deleted holds up no row', async () => {
 		await mkdir(fileOf(nowMs - historyMs - 2 * dayMs), { recursive: true })
 		await told('a')
 		expect(await readFile(fileOf(nowMs), 'utf8')).toContain('"id":"a"')
 	})
 
-	test('behavior: rows come from the state once more after a kill, and never twice', async () => {
+	testOnce('behavior: rows come from the state once more after a kill, and never twice', async () => {
 		await told('a', 'b')
 		const file = fileOf(nowMs)
 		// As the disk was in between: the journal brings them, and the file has both, or half of it, or not at all.
@@ -105,7 +105,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b', 'c'])
 	})
 
-	test('behavior: a state put back from a copy continues with new numbers', async () => {
+	testOnce('behavior: a state put back from a copy continues with new numbers', async () => {
 		await told('a')
 		await cp(folder, `${folder}.copy`, { recursive: true })
 		await told('b', 'c')
@@ -116,7 +116,7 @@ describe('files of history', () => {
 		expect(new Set(numbers).size).toBe(4)
 	})
 
-	test('behavior: a clock that is set back keeps the order', async () => {
+	testOnce('behavior: a clock that is set back keeps the order', async () => {
 		await told('a')
 		nowMs -= 3 * dayMs
 		await told('b')
@@ -125,7 +125,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'b', 'c'])
 	})
 
-	test('behavior: a clock that was far in the future keeps no later row for longer than the others', async () => {
+	testOnce('behavior: a clock that was far in the future keeps no later row for longer than the others', async () => {
 		const now = nowMs
 		nowMs = Date.parse('2035-01-01T12:00:00Z')
 		await told('a')
@@ -143,7 +143,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['e'])
 	})
 
-	test('behavior: a clock that is far back forgets no day', async () => {
+	testOnce('behavior: a clock that is far back forgets no day', async () => {
 		const now = nowMs
 		// As machines without a battery begin.
 		for (const [back, wrongMs] of [Date.parse('2024-06-12T00:00:00Z'), 0, Date.parse('2026-07-01')].entries()) {
@@ -156,7 +156,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a0', 'b0', 'a1', 'b1', 'a2', 'b2', 'c'])
 	})
 
-	test('behavior: a day that ends while nothing is sent is forgotten, too', async () => {
+	testOnce('behavior: a day that ends while nothing is sent is forgotten, too', async () => {
 		vi.useFakeTimers({ toFake: ['setInterval'] })
 		onTestFinished(() => void vi.useRealTimers())
 		const store = await open()
@@ -172,7 +172,7 @@ describe('files of history', () => {
 		await expect.poll(nextIds).toEqual([])
 	})
 
-	test('behavior: a snapshot holds the rows that are not written yet, and no others', async () => {
+	testOnce('behavior: a snapshot holds the rows that are not written yet, and no others', async () => {
 		await mkdir(folder, { recursive: true })
 		await writeFile(join(folder, 'history'), 'no folder')
 		const store = await openFileStore(folder, { clock, historyMs, leastJournalBytes: 1 })
@@ -192,14 +192,14 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['a', 'long'])
 	})
 
-	test('error: a line that cannot be read is a hole, and the rest is read', async () => {
+	testOnce('error: a line that cannot be read is a hole, and the rest is read', async () => {
 		await told('a')
 		await appendFile(fileOf(nowMs), 'rubbish\n')
 		await told('b')
 		expect(await ids()).toEqual(['a', 'hole', 'b'])
 	})
 
-	test('error: days that are over are forgotten although no row can be written, as on a full disk', async () => {
+	testOnce('error: days that are over are forgotten although no row can be written, as on a full disk', async () => {
 		await told('a')
 		const old = fileOf(nowMs)
 		nowMs += 100 * dayMs
@@ -213,7 +213,7 @@ describe('files of history', () => {
 		expect(await ids()).toEqual(['b'])
 	})
 
-	test('error: a link in its place is not followed, and no delivery waits for it', async () => {
+	testOnce('error: a link in its place is not followed, and no delivery waits for it', async () => {
 		const elsewhere = join(temporaryFolder(), 'victim')
 		await writeFile(elsewhere, 'mine\n')
 		await mkdir(join(folder, 'history'), { recursive: true })
@@ -244,7 +244,7 @@ describe('files of history', () => {
 		expect(rest.map((entry) => (entry as HistoryRow).id)).toEqual(many.slice(MOST_WAITING_ROWS / 2))
 	})
 
-	test('error: on a full disk deliveries go out while the state can be written, and history follows', async () => {
+	testOnce('error: on a full disk deliveries go out while the state can be written, and history follows', async () => {
 		const mount = await mountMemory(temporaryFolder(), 4 << 20)
 		if (mount === null) return
 		onTestFinished(() => mount.unmount())

@@ -14,7 +14,7 @@ import { readFolder } from '../../../src/state/file/readFolder.js'
 import { peek } from '../../../src/state/open.js'
 import { FORMAT } from '../../../src/state/stateFormat.js'
 import { openFileStore } from '../../support/fileStore.js'
-import { describeOnce, testOnce as test, testInFull } from '../../support/longRun.js'
+import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
 import { silent } from '../../support/silent.js'
 import {
@@ -126,7 +126,7 @@ const steps: readonly ((store: Store) => Promise<unknown>)[] = [
 	(store) => store.changeTroubles({ open: [troubleOf('mail')], timesAccepted: 3 }),
 ]
 
-test('default: each change is read back as it was made, and peeked at', async () => {
+testOnce('default: each change is read back as it was made, and peeked at', async () => {
 	let store = await open()
 	for (const step of steps) {
 		await step(store)
@@ -153,7 +153,7 @@ test('default: each change is read back as it was made, and peeked at', async ()
  * A journal of an earlier build of this format, made of the steps above. When the form of a line or the meaning of a
  * change is another now: raise FORMAT, and make the file again with TRACEWATCH_GOLDEN=1.
  */
-test('behavior: a journal that an earlier build wrote is read as it was meant, and is written alike', async () => {
+testOnce('behavior: a journal that an earlier build wrote is read as it was meant, and is written alike', async () => {
 	const golden = new URL(`golden.${FORMAT}.jsonl`, import.meta.url)
 	const store = await open()
 	for (const step of steps) await step(store)
@@ -173,7 +173,7 @@ test('behavior: a journal that an earlier build wrote is read as it was meant, a
 	expect(await seenIn(folder)).toEqual(expected)
 })
 
-test('default: the files are JSON, a line a record and a line a write', async () => {
+testOnce('default: the files are JSON, a line a record and a line a write', async () => {
 	const store = await open()
 	for (const step of steps) await step(store)
 	await store.close()
@@ -183,7 +183,7 @@ test('default: the files are JSON, a line a record and a line a write', async ()
 	for (const name of await readdir(folder)) expect((await stat(at(name))).mode & 0o777).toBe(0o600)
 })
 
-test('behavior: killed at any byte of a write, that write was never done, and the next continues', async () => {
+testOnce('behavior: killed at any byte of a write, that write was never done, and the next continues', async () => {
 	const store = await open()
 	await steps[0]?.(store)
 	const before = (await readFolder(folder))?.whole
@@ -210,7 +210,7 @@ test('behavior: killed at any byte of a write, that write was never done, and th
 	}
 })
 
-test('behavior: killed at any moment of a new snapshot, nothing is lost and nothing applied twice', async () => {
+testOnce('behavior: killed at any moment of a new snapshot, nothing is lost and nothing applied twice', async () => {
 	let store = await open()
 	for (const step of steps.slice(0, 8)) await step(store)
 	const expected = await seen(store)
@@ -250,7 +250,7 @@ test('behavior: killed at any moment of a new snapshot, nothing is lost and noth
 	}
 })
 
-test('behavior: a first start killed between its two files is a first start', async () => {
+testOnce('behavior: a first start killed between its two files is a first start', async () => {
 	await (await open()).close()
 	await rm(at('state.json'))
 	expect((await readdir(folder)).sort()).toEqual(['journal.jsonl'])
@@ -291,7 +291,7 @@ testInFull('behavior: over many writes and snapshots, cut off at random, it is w
 	expect(snapshots.size).toBeGreaterThan(5)
 })
 
-test('behavior: a poll writes what changed, however much is remembered', async () => {
+testOnce('behavior: a poll writes what changed, however much is remembered', async () => {
 	const store = await open()
 	const announcements = Array.from({ length: 3_000 }, (_, n) => announcementOf(`t${n}`, 10))
 	await store.commit(commitOf({ checkpoint: blockOf(1), announcements }))
@@ -331,7 +331,7 @@ testInFull('behavior: others have many turns while a large snapshot is written',
 	expect(turns).toBeGreaterThan(size / (1 << 20))
 })
 
-test('behavior: an enrolment beside a backfill of many addresses does not name them again', async () => {
+testOnce('behavior: an enrolment beside a backfill of many addresses does not name them again', async () => {
 	const store = await open()
 	await store.commit(commitOf({ checkpoint: blockOf(1) }))
 	const addresses = Array.from({ length: 25_000 }, (_, n) => addressOf(n * 7))
@@ -354,7 +354,7 @@ test('behavior: an enrolment beside a backfill of many addresses does not name t
 	await after.close()
 })
 
-test('behavior: a journal that is taken away while it runs is begun anew with all that is remembered', async () => {
+testOnce('behavior: a journal that is taken away while it runs is begun anew with all that is remembered', async () => {
 	const store = await open()
 	for (const step of steps.slice(0, 4)) await step(store)
 	for (const spoil of [() => rm(at('journal.jsonl')), () => writeFile(at('journal.jsonl'), '')]) {
@@ -365,7 +365,7 @@ test('behavior: a journal that is taken away while it runs is begun anew with al
 	await store.close()
 })
 
-test('behavior: where no snapshot can be written the journal continues', async () => {
+testOnce('behavior: where no snapshot can be written the journal continues', async () => {
 	const warned: string[] = []
 	const log = { ...silent, warn: (_: object, words: string) => warned.push(words) }
 	const store = await openFileStore(folder, { clock: () => 5, log, leastJournalBytes: 1 })
