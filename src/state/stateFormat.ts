@@ -10,10 +10,12 @@ export const FORMAT = 26
 
 /** `where`: a file, or "the database at HOST". `home`: what to name instead, "folder" or "database". */
 export function otherFormat(where: string, found: number | string, home: 'folder' | 'database'): StateError {
+	// The unit lets the service write nowhere else.
+	const below = home === 'folder' ? ' (a systemd service: one below its old folder)' : ''
 	return new StateError(
 		'format',
 		`${where} holds state of another version of tracewatch (format ${found}, this one reads ${FORMAT}), and nothing ` +
-			`was changed: keep it, and name a new ${home} in \`state\`; watching then starts at the head, and ` +
+			`was changed: keep it, and name a new ${home} in \`state\`${below}; watching then starts at the head, and ` +
 			'`from_block` of a watch fetches what is missing',
 	)
 }

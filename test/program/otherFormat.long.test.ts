@@ -21,9 +21,10 @@ const siteWith = (state: string, files: Readonly<Record<string, string>> = {}) =
 		}),
 	)
 
-const remedy = (home: string) =>
-	`nothing was changed: keep it, and name a new ${home} in \`state\`; watching then starts at the head, and ` +
-	'`from_block` of a watch fetches what is missing'
+const remedy = (home: 'folder' | 'database') =>
+	`nothing was changed: keep it, and name a new ${home} in \`state\`` +
+	`${home === 'folder' ? ' (a systemd service: one below its old folder)' : ''}; watching then starts at the head, ` +
+	'and `from_block` of a watch fetches what is missing'
 
 test('a folder that another version wrote is refused with 78 by each command, and stays as it is', async () => {
 	const snapshot = '[\n{"snapshot":"0123456789ab","before":null}\n]'
