@@ -94,7 +94,7 @@ function unwell(error: unknown): ControlHealth {
 }
 
 /** As in the answer of a running daemon; `running` is null when several instances may run and none holds a lease. */
-type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons'> & { readonly running: boolean | null }
+type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons' | 'failing'> & { readonly running: boolean | null }
 
 interface Report extends ReturnType<typeof reportOf> {
 	/** Absent when unknown. */
@@ -159,12 +159,13 @@ function reportOfNetwork(
 
 /** Each reason has a line of its own, so that the second one is not overlooked. */
 function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]): Generator<string> {
-	const { running, ok, reason, reasons = [] } = daemon
-	const failing = receivers.filter(({ failedAttempts }) => failedAttempts > 0).map(({ receiver }) => receiver)
-	const well =
-		failing.length === 0
-			? 'the daemon runs and is well'
-			: `the daemon runs; at present no message reaches ${failing.join(', ')}`
+	const { running, ok, reason, reasons = [], failing = [] } = daemon
+	const unreached = receivers.filter(({ failedAttempts }) => failedAttempts > 0).map(({ receiver }) => receiver)
+	const faults = [
+		...(failing.length === 0 ? [] : [`polling fails: ${failing.join(', ')}`]),
+		...(unreached.length === 0 ? [] : [`at present no message reaches ${unreached.join(', ')}`]),
+	]
+	const well = faults.length === 0 ? 'the daemon runs and is well' : `the daemon runs; ${faults.join('; ')}`
 	if (ok && !running) yield `${reason}`
 	else if (ok) yield reason === null ? well : `${well}; ${reason}`
 	else if (reasons.length < 2) yield `NOT WELL: ${reason}`

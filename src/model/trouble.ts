@@ -82,7 +82,7 @@ export interface Health {
 	readonly networks: readonly NetworkHealth[]
 	/** Default: none. */
 	readonly stuck?: readonly StuckLook[]
-	/** Networks whose last poll failed: no trouble yet, but the heartbeat waits. Not published. Default: none. */
+	/** Networks whose last poll failed: no trouble yet, but the heartbeat waits. Default: none. */
 	readonly failing?: readonly string[]
 }
 

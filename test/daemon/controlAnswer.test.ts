@@ -7,7 +7,7 @@ import type { Store } from '../../src/model/ports.js'
 import { serveControl } from '../../src/ops/controlSocket.js'
 import { temporaryFolder } from '../support/folder.js'
 
-test('default: `status` gives each trouble a line of its own, one stays in the sentence', async () => {
+test('default: `status` lists troubles, says a single one in a sentence, and names a failed poll at once', async () => {
 	const dir = temporaryFolder()
 	const state = join(dir, 'state')
 	mkdirSync(state, { mode: 0o700 })
@@ -18,7 +18,11 @@ test('default: `status` gives each trouble a line of its own, one stays in the s
 			'receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9"}]\nstate: state\n',
 	)
 	let reasons = ['the disk is full', 'hook takes nothing']
-	const health = async () => ({ ok: false, reason: reasons.join('; '), reasons, networks: [] })
+	let failing: readonly string[] = []
+	const health = async () => {
+		const reason = reasons.length === 0 ? null : reasons.join('; ')
+		return { ok: reasons.length === 0, reason, reasons, failing, networks: [] }
+	}
 	const close = await serveControl(
 		state,
 		answerControl({} as Store, health, (text) => text),
@@ -33,4 +37,8 @@ test('default: `status` gives each trouble a line of its own, one stays in the s
 	expect((await said()).slice(0, 3)).toEqual(['NOT WELL:', '  - the disk is full', '  - hook takes nothing'])
 	reasons = ['the disk is full']
 	expect((await said())[0]).toBe('NOT WELL: the disk is full')
+	reasons = []
+	expect((await said())[0]).toBe('the daemon runs and is well')
+	failing = ['a']
+	expect((await said())[0]).toBe('the daemon runs; polling fails: a')
 })
