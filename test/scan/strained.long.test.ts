@@ -45,7 +45,7 @@ interface Strain {
 	readonly ride: Ride
 }
 
-async function strained(count: number, mostMs: number, next: (at: number) => () => Fault | null): Promise<Strain> {
+async function strained(count: number, mostMs: number, next: (at: number) => Strained['next']): Promise<Strain> {
 	const endpoints = await Promise.all(Array.from({ length: count }, () => startStrained(life.url, life.answers)))
 	for (const [at, endpoint] of endpoints.entries()) {
 		endpoint.delayMs = 10

@@ -2,12 +2,12 @@
  * A node behind a strained way: answers that take their time, requests that fail by rule or by chance, and all of it
  * counted.
  */
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { askNode } from './askNode.js'
-import { createChance } from './chance.js'
 import { rpcError } from './faults.js'
 import type { Call, Fault } from './faultyNode.js'
 import { sendJson } from './faultyNode.js'
@@ -22,8 +22,8 @@ export interface Strained {
 	delayMs: number
 	/** Calls in one HTTP request; more are refused. */
 	mostBatch: number
-	/** Asked for each HTTP request; null: it is answered well. */
-	next: () => Fault | null
+	/** Asked for each HTTP request, with its calls; null: it is answered well. */
+	next: (calls: readonly Call[]) => Fault | null
 	/** The same, by the number of calls in the request. */
 	faultOf: (calls: number) => Fault | null
 	/** HTTP requests since the last `forget`, failed ones included. */
@@ -74,7 +74,7 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 			const batch = Array.isArray(sent)
 			const tooMany = `Batch of more than ${strained.mostBatch} requests are not allowed`
 			const fault =
-				strained.next() ??
+				strained.next(calls) ??
 				strained.faultOf(calls.length) ??
 				(calls.length > strained.mostBatch ? rpcError(31, tooMany) : null)
 			if (strained.delayMs > 0) await sleep(strained.delayMs)
@@ -116,8 +116,14 @@ export function eachNth(n: number, fault: Fault): () => Fault | null {
 	return () => (++asked % n === 0 ? fault : null)
 }
 
-/** So many requests out of a hundred fail, by a chance that repeats. */
-export function byChance(percent: number, fault: Fault, seed: number): () => Fault | null {
-	const chance = createChance(seed)
-	return () => (chance.percent(percent) ? fault : null)
+/** So many requests out of a hundred fail. What they ask and the attempt decide, not the order in which they arrive. */
+export function byChance(percent: number, fault: Fault, seed: number): Strained['next'] {
+	const attempts = new Map<string, number>()
+	return (calls) => {
+		const asked = JSON.stringify(calls.map(({ method, params }) => [method, params]))
+		const attempt = (attempts.get(asked) ?? 0) + 1
+		attempts.set(asked, attempt)
+		const hash = createHash('sha256').update(`${seed} ${attempt} ${asked}`).digest()
+		return hash.readUInt32BE() % 100 < percent ? fault : null
+	}
 }
