@@ -46,7 +46,7 @@ export function hideLeaves(isChosen: (txHash: Hash) => boolean): {
 	return {
 		hidden: () => [...hidden.values()],
 		dialect: {
-			lacks: ['debug_traceBlockByNumber'],
+			lacks: ['debug_traceBlockByNumber', 'debug_traceTransaction'],
 			twist(method, _params, result) {
 				if (!['trace_block', 'trace_filter', 'trace_transaction'].includes(method)) return undefined
 				return (result as RawRow[]).map(conceal)
@@ -89,7 +89,7 @@ export function hideTransactions(): { readonly dialect: Dialect; hide(txHash: Ha
 		hide: (txHash) => void gone.add(txHash),
 		show: (txHash) => void gone.delete(txHash),
 		dialect: {
-			lacks: ['debug_traceBlockByNumber'],
+			lacks: ['debug_traceBlockByNumber', 'debug_traceTransaction'],
 			twist(method, params, result) {
 				if (method === 'eth_getBlockByNumber' && result !== null) {
 					const block = result as { transactions: unknown[] }
