@@ -6,7 +6,7 @@ import type { Address } from '../../src/model/glossary.js'
 import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
-import { type Dialect, Refused } from '../support/dialectGateway.js'
+import { type Answers, type Dialect, Refused } from '../support/dialectGateway.js'
 import { describeOnce, testOnce as test, testInFull, testOnce } from '../support/longRun.js'
 import { errorOf, never } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
@@ -17,6 +17,8 @@ import { withSession } from './rpc/session.js'
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
 
+// The chain does not change.
+const answers: Answers = new Map()
 let anvil: TestAnvil
 let books: Books
 let span: Span
@@ -34,7 +36,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop())
 
 function on(...dialects: readonly Dialect[]) {
-	return { anvilUrl: anvil.url, dialects }
+	return { anvilUrl: anvil.url, answers, dialects }
 }
 
 function strangers(count: number): readonly Address[] {

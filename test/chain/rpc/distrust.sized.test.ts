@@ -4,7 +4,7 @@ import type { Span } from '../../../src/model/chain.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
-import type { Dialect } from '../../support/dialectGateway.js'
+import type { Answers, Dialect } from '../../support/dialectGateway.js'
 import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
@@ -16,6 +16,8 @@ type Twist = NonNullable<Dialect['twist']>
 
 const strange = `0x${'ab'.repeat(32)}`
 
+// The chain does not change.
+const answers: Answers = new Map()
 let anvil: TestAnvil
 let books: Books
 let span: Span
@@ -31,7 +33,7 @@ beforeAll(async () => {
 afterAll(() => anvil.stop())
 
 function session(twist: Twist, part: Partial<SessionOptions> = {}): SessionOptions {
-	return { anvilUrl: anvil.url, dialects: [{ twist }], ...part }
+	return { anvilUrl: anvil.url, answers, dialects: [{ twist }], ...part }
 }
 
 /** Changes the rows that a method answers with. */
@@ -135,7 +137,7 @@ describeOnce('trace_filter', () => {
 	})
 
 	test('behavior: behind the URL another node than the probed one reads lists otherwise: nothing is lost', async () => {
-		const options = { anvilUrl: anvil.url, dialects: [{ lists: 'either' }], source: 'trace_filter' } as const
+		const options = { anvilUrl: anvil.url, answers, dialects: [{ lists: 'either' }], source: 'trace_filter' } as const
 		// Rows of one address fill no gap that the tree of another shows.
 		const [address] = books.watched as [Address]
 		const [alone, due] = [new Set([address]), books.due.filter((one) => one.address === address)]
@@ -236,7 +238,7 @@ describe('whole blocks', () => {
 
 describe('any source', () => {
 	testOnce('behavior: a receipt that comes a moment late is requested again', async () => {
-		const options = { anvilUrl: anvil.url, dialects: [{ lateReceipts: 2 }] }
+		const options = { anvilUrl: anvil.url, answers, dialects: [{ lateReceipts: 2 }] }
 		await withSession(options, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
 			expect(gateway.count('eth_getTransactionReceipt')).toBeGreaterThan(2)
@@ -254,7 +256,7 @@ describe('any source', () => {
 
 	testInFull('behavior: the next endpoint is asked where one cannot be believed', async () => {
 		const bad: Dialect = { twist: rowsOf('trace_block', () => []), lacks: ['trace_filter', 'debug_traceBlockByNumber'] }
-		await withSession({ anvilUrl: anvil.url, dialects: [bad, {}] }, async ({ walk, gateways }) => {
+		await withSession({ anvilUrl: anvil.url, answers, dialects: [bad, {}] }, async ({ walk, gateways }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
 			expect(gateways[1]?.count('trace_filter')).toBeGreaterThan(0)
 		})
@@ -266,7 +268,7 @@ describe('any source', () => {
 		const dialect: Dialect = { rewards: { fields: 'null', valueWei: 5n, author }, mined: true }
 		const places: (readonly string[])[] = []
 		for (const source of ['trace_filter', 'trace_block'] as const) {
-			await withSession({ anvilUrl: anvil.url, dialects: [dialect], source }, async ({ walk }) => {
+			await withSession({ anvilUrl: anvil.url, answers, dialects: [dialect], source }, async ({ walk }) => {
 				const parts = await walk({ from: 3n, to: 8n }, new Set([author]))
 				const rewards = eventsIn(parts).filter(({ frameType }) => frameType === 'reward')
 				places.push(

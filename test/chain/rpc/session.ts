@@ -5,7 +5,7 @@ import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import type { SourceName } from '../../../src/chain/sources/source.js'
 import type { AddressSet, Part, Span } from '../../../src/model/chain.js'
 import type { Chain, Log } from '../../../src/model/ports.js'
-import { type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
+import { type Answers, type Dialect, type DialectGateway, startDialectGateway } from '../../support/dialectGateway.js'
 import { never } from '../../support/pool.js'
 import { silent } from '../../support/silent.js'
 
@@ -26,6 +26,8 @@ export interface SessionOptions {
 	readonly anvilUrl: string
 	/** An endpoint for each, in order of preference. */
 	readonly dialects: readonly Dialect[]
+	/** What the node has answered to other sessions, on a chain that does not change. Default: it is asked each time. */
+	readonly answers?: Answers
 	readonly source?: SourceName | 'auto'
 	readonly log?: Log
 	/** When a block has settled. Default: none is taken to have. */
@@ -33,8 +35,8 @@ export interface SessionOptions {
 }
 
 export async function withSession<T>(options: SessionOptions, job: (session: Session) => Promise<T>): Promise<T> {
-	const { anvilUrl, dialects, source = 'auto', log = silent, settle } = options
-	const gateways = await Promise.all(dialects.map((dialect) => startDialectGateway(anvilUrl, dialect)))
+	const { anvilUrl, dialects, answers, source = 'auto', log = silent, settle } = options
+	const gateways = await Promise.all(dialects.map((dialect) => startDialectGateway(anvilUrl, dialect, answers)))
 	const [gateway] = gateways
 	if (gateway === undefined) throw new Error('a session needs a dialect')
 	let nowMs = 1_700_000_000_000
