@@ -26,6 +26,8 @@ describe.each(divided(['prague', 'shanghai'] as const, (hardfork) => hardfork ==
 		let books: Books
 		let span: Span
 		let watched: readonly Address[]
+		let block: Awaited<ReturnType<typeof readAll>>
+		const read = new Map<string, typeof block>()
 		beforeAll(async () => {
 			const plan = planScenario({ hardfork })
 			anvil = await startTestAnvil(plan.anvilArgs)
@@ -34,21 +36,20 @@ describe.each(divided(['prague', 'shanghai'] as const, (hardfork) => hardfork ==
 			books = await keepBooks(scenario, anvil)
 			span = scenario.span
 			watched = scenario.watched
+			block = await readAll(traceBlockSource({}), rpc, span, new Set(watched), 7)
+			for (const [name, source] of sources) read.set(name, await readAll(source, rpc, span, new Set(watched)))
 		})
 		afterAll(async () => {
 			await rpc.close()
 			await anvil.stop()
 		})
 
-		test.each(sources)('%s reports what the balances say, and nothing else', async (_name, source) => {
-			const parts = await readAll(source, rpc, span, new Set(watched))
-			expect(linesOf(dueIn(parts, watched))).toEqual(linesOf(books.due))
+		test.each(sources)('%s reports what the balances say, and nothing else', (name) => {
+			expect(linesOf(dueIn(read.get(name) ?? [], watched))).toEqual(linesOf(books.due))
 		})
 
-		test.each(sources)('%s puts every event in the same place as the others', async (_name, source) => {
-			const block = await readAll(traceBlockSource({}), rpc, span, new Set(watched), 7)
-			const parts = await readAll(source, rpc, span, new Set(watched))
-			expect(placesOf(parts, watched)).toEqual(placesOf(block, watched))
+		test.each(sources)('%s puts every event in the same place as the others', (name) => {
+			expect(placesOf(read.get(name) ?? [], watched)).toEqual(placesOf(block, watched))
 		})
 	},
 )
