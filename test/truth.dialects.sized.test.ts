@@ -10,7 +10,10 @@ import { expectSameIds } from './support/ids.js'
 import { divided, sized, testOnce } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 
-/** In `npm test`: each source, and what is most unlike the others. */
+/**
+ * In `npm test`: each source once, in the dialects that are most unlike the others. Where only one source is left,
+ * `auto` takes it. With Anvil it takes the first, read whole: so the expected ids are read.
+ */
 const few = ['Anvil', 'a filter blind to self-destructs', 'no trace methods, flatCallTracer only, bare']
 
 /**
@@ -23,7 +26,7 @@ const pairs = dialects.flatMap(([name, dialect, sources], at) =>
 		return [name, source, streams ? 'read as it comes' : 'read whole', dialect, streams] as const
 	}),
 )
-const table = divided(pairs, ([name]) => few.includes(name))
+const table = divided(pairs, ([name, source]) => few.includes(name) && (source === 'auto') === (name !== 'Anvil'))
 
 test('each dialect and source is read both ways, and each dialect with `auto` and with its last source', () => {
 	const due = new Set<string>()
@@ -35,7 +38,7 @@ test('each dialect and source is read both ways, and each dialect with `auto` an
 	const had = pairs.flatMap(([name, source, way]) => [`${name}, ${source}`, `${name}, ${way}`, `${source}, ${way}`])
 	expect([...due].filter((pair) => !had.includes(pair))).toEqual([])
 	expect(pairs.length).toBe(new Set(pairs.map(([name, source]) => `${name}, ${source}`)).size)
-	expect(new Set(table.map(([name]) => name)).size).toBe(sized(few.length, dialects.length - few.length))
+	expect(new Set(table.map(([name]) => name)).size).toBe(sized(few.length, dialects.length))
 })
 
 describe('truth in every dialect', () => {
