@@ -1,6 +1,7 @@
-import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { groupedBy } from '../../src/core/lists.js'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
@@ -271,8 +272,11 @@ describe.skipIf(server === null)('with a database', () => {
 		})
 		await rm(join(folder, 'one', 'history'), { recursive: true })
 		await mkdir(join(folder, 'one', 'history'))
-		for (const { day, text } of lines)
-			await appendFile(join(folder, 'one', 'history', `${day}.jsonl`), `${JSON.stringify(text)}\n`)
+		for (const [day, ofDay] of groupedBy(lines, (line) => line.day))
+			await writeFile(
+				join(folder, 'one', 'history', `${day}.jsonl`),
+				ofDay.map(({ text }) => `${JSON.stringify(text)}\n`).join(''),
+			)
 		await copyState(inFolder('one'), database)
 		await copyState(database, inFolder('two'))
 		const expected = lines.map(({ text: { id, endedAtMs } }) => ({ id, endedAtMs })).reverse()
