@@ -203,7 +203,7 @@ describe('secrets', () => {
 				fc.pre(error instanceof ConfigError)
 				expect((error as ConfigError).message).not.toContain('CANARY')
 			}),
-			{ numRuns: sized(80, soaked(300, 1_000)) },
+			{ numRuns: sized(40, soaked(300, 1_000)) },
 		)
 	})
 })
