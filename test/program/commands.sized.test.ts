@@ -15,7 +15,7 @@ import { hookServer, inProcess, other, settings, siteOf, stranger, told, treasur
 
 let chain: TestAnvil
 let node: TalkativeNode
-/** Payments of 1, 2, 3 wei in blocks 1 to 3, a deployment in block 4, and 2,000 blocks of nothing. */
+/** Payments of 1, 2, 3 wei in blocks 1 to 3, a deployment in block 4, and blocks of nothing. */
 let hashes: readonly Hash[]
 
 beforeAll(async () => {
@@ -30,7 +30,7 @@ beforeAll(async () => {
 	const sent: Hash[] = []
 	for (const payment of payments) sent.push(await chain.send(payment))
 	hashes = sent
-	await chain.mine(2_000)
+	await chain.mine(20)
 })
 
 afterAll(() => Promise.all([chain.stop(), node.close()]))
@@ -134,6 +134,7 @@ describe('replay', () => {
 			onTestFinished(() => {
 				node.delayMs = 0
 			})
+			await chain.mine(1_980)
 			node.delayMs = 100
 			const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
 			await new Promise<void>((resolve) => running.process.stdout?.once('data', () => resolve()))
@@ -150,6 +151,7 @@ describe('replay', () => {
 
 	testOnce('behavior: once the reader of its output closes the pipe, no further block is asked for', async () => {
 		const opened = opens()
+		await chain.mine(1_980)
 		const askedFirst = node.asked.length
 		const running = opened.start(['replay', '--from', '1', '--to', '2000', '--format', 'json'])
 		running.process.stdout?.destroy()
