@@ -577,7 +577,7 @@ describe('books, of a small chain', () => {
 	let shared: TestAnvil | null = null
 	afterAll(() => shared?.stop())
 
-	test.each(divided(ofRows, (_, at) => at % 10 === 0))('%s: nothing is unexplained', async (_name, dialect) => {
+	test.each(divided(ofRows, (_, at) => at % 20 === 0))('%s: nothing is unexplained', async (_name, dialect) => {
 		shared ??= await startStage()
 		const { node, bench, alice, bob, puppet, watched } = await open({ dialects: [dialect], node: shared })
 		for (const valueWei of [3n, 4n]) {
