@@ -316,7 +316,7 @@ describe.skipIf(server === null)('with a database', () => {
 		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'mismatch' })
 	})
 
-	const many = sized(10_000, 100_000)
+	const many = sized(4_000, 100_000)
 	test(`behavior: ${many} addresses`, async () => {
 		const database = await emptyDatabase()
 		const store = await openStore(inFolder('one'), options)
