@@ -52,6 +52,19 @@ test('a bloom that names more, where one fitted before: a log is missing, until 
 	expect(await proof(odd)).toBe('none')
 })
 
+test('behavior: a root that fits ends the time in which contradicted receipts are believed', async () => {
+	const { header, receipt, proof, pass } = await open(777_777)
+	const odd = { logsBloom: fuller(header.logsBloom) }
+	expect(await proof({})).toBe('bloom')
+	for (let n = 0; n < 4; n++) {
+		expect(await proof(odd)).toEqual(lacks)
+		pass(15_000)
+	}
+	expect(await proof(odd)).toBe('none')
+	expect(await proof({ receiptsRoot: rootOf(receipt) })).toBe('receipts')
+	expect(await proof(odd)).toContain('that the header names')
+})
+
 test('a bloom that names more, where none ever fitted: whole receipts are believed at once', async () => {
 	const { header, receipt, proof } = await open(777_777)
 	const odd = { logsBloom: fuller(header.logsBloom) }
