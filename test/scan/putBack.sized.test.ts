@@ -8,6 +8,7 @@ import { openPgStore } from '../state/postgres/pgStore.js'
 import { startServer } from '../state/postgres/server.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startFaultProxy } from '../support/faultProxy.js'
+import { reset } from '../support/faults.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 import { sized, testOnce } from '../support/longRun.js'
@@ -242,6 +243,26 @@ testOnce('behavior: endpoints that lag, or claim a low head, put nothing back', 
 	expect(await system()).toEqual([])
 	expect(await alerts()).toEqual(due.map((id) => `alert.transfer ${id}`))
 })
+
+testOnce(
+	'behavior: an endpoint that does not answer may have the block: for ten minutes nothing is put back',
+	async () => {
+		const { pay, tryPoll, pass, checkpoint, proxies } = await open(beginAt1005)
+		proxies[1].next = () => reset
+		await tryPoll()
+		for (let minutes = 0; minutes < 9; minutes += 3) {
+			await pass(3 * minute)
+			await pay()
+			await tryPoll()
+			expect(await checkpoint()).toBe(1_005)
+		}
+		await pass(2 * minute)
+		await pay()
+		await tryPoll()
+		await tryPoll()
+		expect(await checkpoint()).toBeLessThan(20)
+	},
+)
 
 testOnce('behavior: another chain is not taken for this one', async () => {
 	const { pay, tryPoll, pass, checkpoint, system, node } = await open()
