@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { effective, judge } from '../../../src/core/events/effective.js'
+import { effective, hasBlankEnd, judge, NO_ADDRESS } from '../../../src/core/events/effective.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { address, frame, tx } from '../build.js'
 
@@ -105,4 +105,16 @@ describe('judge', () => {
 			}),
 		)
 	})
+})
+
+test.each<readonly [string, Partial<Frame>, boolean]>([
+	['without heir and amount', { to: null }, true],
+	['whose heir is the zero address, of nothing', { to: NO_ADDRESS }, true],
+	['that names an heir', { to: address(2) }, false],
+	['that names an amount', { to: null, valueWei: 1n }, false],
+	['that failed', { to: null, error: 'out of gas' }, false],
+])('args: hasBlankEnd of a self-destruct %s', (_, part, isBlank) => {
+	const end = frame({ type: 'suicide', valueWei: 0n, traceAddress: [0], ...part })
+	expect(hasBlankEnd(tx([frame({}), end]))).toBe(isBlank)
+	expect(hasBlankEnd(tx([frame({ error: 'reverted' }), end]))).toBe(false)
 })
