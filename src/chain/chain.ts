@@ -38,7 +38,7 @@ import { moreOf, type WalkWait, waitOf } from './walk/walkWait.js'
 import type { Header } from './wire/wire.js'
 
 export interface ChainOptions {
-	readonly endpoints: Pick<Endpoints, 'use' | 'close'> & Partial<Pick<Endpoints, 'states'>>
+	readonly endpoints: Pick<Endpoints, 'use' | 'close'> & Partial<Pick<Endpoints, 'states' | 'recheckChainId'>>
 	/** Default: the best source of each endpoint, by its capabilities. */
 	readonly source?: SourceSetting
 	/** Ask for whole blocks only, never about one address or transaction. Default: false. */
@@ -298,6 +298,7 @@ export function createChain(options: ChainOptions): Chain {
 			if (block !== null && how !== undefined && newest !== null && number > head) falseHeadClaims.note(newest.rpc)
 			return block && inCoins(withdrawals, block)
 		},
+		recheckChainId: () => endpoints.recheckChainId?.(),
 		async shownHead(claimed, known, signal) {
 			const show = async (number: bigint) => {
 				const block = await showBlock(endpoints, { number, lists: withdrawals }, signal)

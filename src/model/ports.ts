@@ -29,6 +29,8 @@ export interface Chain {
 	canRead(number: bigint, signal: AbortSignal): Promise<boolean>
 	/** Null when no endpoint has it. Above the head the first answer counts, unless `hearEach` asks every endpoint. */
 	block(number: bigint, signal: AbortSignal, how?: { readonly hearEach: true }): Promise<Block | null>
+	/** Each endpoint's chain id is checked again at its next request: its URL may lead to another chain by now. */
+	recheckChainId(): void
 	/** The block that contains a transaction now; null when none does. */
 	locate(txHash: Hash, signal: AbortSignal): Promise<BlockRef | null>
 	/**

@@ -60,6 +60,8 @@ export async function poll(config: PollConfig, ports: PollPorts, signal: AbortSi
 	const session = await startSession(config, await ports.chain.head(signal), ports, signal)
 	await prepareBackfillSets(session.state.backfills)
 
+	// A head that went back may be of another chain.
+	if (session.target < session.checkpoint.number) ports.chain.recheckChainId()
 	await putBackFalseCheckpoint(session, ports, signal)
 	let failure: RpcError | null = null
 	let again: Unread | null = null
@@ -142,11 +144,15 @@ async function stands(session: PollSession, ref: BlockRef, ports: PollPorts, sig
 	if (latest.number === ref.number && latest.hash === ref.hash) return true
 	if (latest.number === ref.number + 1n && latest.parentHash === ref.hash) return true
 	const keeper = session.state.gaps.has(ref.number) ? ports.gaps?.keeper : undefined
-	const asked = keeper?.hashOf(ref.number, signal) ?? ports.chain.block(ref.number, signal).then((block) => block?.hash)
-	const hash = (await asked) ?? null
+	const ask = () =>
+		keeper?.hashOf(ref.number, signal) ?? ports.chain.block(ref.number, signal).then((block) => block?.hash)
+	const hash = (await ask()) ?? null
 	if (hash === null)
 		throw movedOn(session.config.network, `block ${ref.number} is below the head, but the node has no such block`)
-	return hash === ref.hash
+	if (hash === ref.hash) return true
+	// A URL that leads to another chain by now is no reorganisation: nothing is retracted, and nothing reported from it.
+	ports.chain.recheckChainId()
+	return (await ask()) === ref.hash
 }
 
 async function lookAtNewBlocks(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<void> {

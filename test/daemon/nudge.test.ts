@@ -40,6 +40,7 @@ async function held({ clock = standingClock, log = silent, headNow = () => head 
 				asked.push({ answer: () => resolve(headNow()), fail: () => reject(error) })
 			}),
 		block: async () => block,
+		recheckChainId: () => undefined,
 		shownHead: async (told) => told,
 	} as Partial<Chain> as Chain
 	const ended: string[] = []

@@ -36,6 +36,8 @@ export interface Endpoint {
 	 * answers are read becomes an error of this endpoint. Throws the signal's reason, nothing else.
 	 */
 	attempt<T>(job: Job<T>, need: Need, signal: AbortSignal): Promise<Attempted<T>>
+	/** The chain id is checked again at the next request. */
+	recheckChainId(): void
 	/** A request that began then was given up: the endpoint may rest, and its chain id is checked again. */
 	failed(error: RpcError, startedAtMs: number): void
 }
@@ -111,6 +113,9 @@ export function createEndpoint({ rpc: inner, chainId, clock, log, random, wait }
 		failed,
 		restingMs: () => Math.max(breaker.restingMs(), rpc.awayMs()),
 		head: () => head,
+		recheckChainId() {
+			verified = false
+		},
 		async attempt(job, { block, beside = false }, signal) {
 			for (let retry = 0; ; retry += 1) {
 				const startedAtMs = clock()

@@ -29,6 +29,8 @@ export interface Endpoints {
 	 * it may be asked again. Endpoints are identified by their limits, because an Rpc may be wrapped.
 	 */
 	heard(rpc: Pick<Rpc, 'limits'>): void
+	/** Each endpoint's chain id is checked again at its next request. */
+	recheckChainId(): void
 	/** In order of preference. */
 	states(): readonly EndpointState[]
 	close(): Promise<void>
@@ -195,6 +197,9 @@ export function createEndpoints(options: EndpointsOptions): Endpoints {
 		},
 		heard({ limits }) {
 			for (const { rpc, breaker } of endpoints) if (rpc.limits === limits) breaker.succeeded(clock())
+		},
+		recheckChainId() {
+			for (const endpoint of endpoints) endpoint.recheckChainId()
 		},
 		states() {
 			return endpoints.map((one) => {
