@@ -81,14 +81,14 @@ async function runUntil(
 	const observer = createObserver({ metrics, vitals: () => vitals })
 	// For the service manager an instance that stands by is up, and alive.
 	let aliveMs: number | null = null
-	const onWait = async () => {
+	const onWait = async (away: StateError | null) => {
 		const nowMs = steadyClock()
 		if (aliveMs === null) notifier.ready('standing by: another instance has the state')
 		if (aliveMs === null || nowMs - aliveMs >= (notifier.watchdogMs ?? 0) / 3) {
 			notifier.watchdog()
 			aliveMs = nowMs
 		}
-		await front.standBy()
+		await front.standBy(away)
 	}
 	// Until edits are followed, SIGHUP does not end the process. The first look after a takeover reads the files.
 	const offHangup = options.onHangup(() => undefined)

@@ -1,4 +1,5 @@
 import type { Config } from '../config/load.js'
+import type { StateError } from '../errors.js'
 import type { Health } from '../model/trouble.js'
 import { type HttpOptions, type HttpServer, startHttp } from '../ops/httpServer.js'
 
@@ -12,17 +13,23 @@ interface Answers {
 	readonly pages: HttpOptions['pages']
 }
 
-const standing: Health = {
+const STANDING_BY: Health = {
 	ok: true,
 	status: 'standing by',
 	reason: 'standing by: another instance has the state, and this one takes over when it ends',
 	networks: [],
 }
 
+function unableToTakeOver({ message }: StateError): Health {
+	const reason = `standing by, and unable to take over: ${message}`
+	return { ok: false, status: 'stalled', reason, reasons: [reason], networks: [] }
+}
+
 /** What is served by HTTP: that the instance stands by, and once it has the state, its health and the pages. */
 export function createFront({ config, metrics, version, log, scrubber }: FrontOptions) {
 	let answers: Answers | null = null
 	let server: HttpServer | null = null
+	let standing = STANDING_BY
 	let isSaid = false
 
 	async function open(): Promise<void> {
@@ -36,8 +43,12 @@ export function createFront({ config, metrics, version, log, scrubber }: FrontOp
 	}
 
 	return {
-		/** Serves that this instance stands by. A port that cannot be had is tried again at the next call. */
-		async standBy() {
+		/**
+		 * Serves that this instance stands by, or why it could not take over. A port that cannot be had is tried again at
+		 * the next call.
+		 */
+		async standBy(away: StateError | null) {
+			standing = away === null ? STANDING_BY : unableToTakeOver(away)
 			try {
 				await open()
 			} catch (error) {

@@ -25,8 +25,11 @@ const PATIENCE = { folder: { everyMs: 100, endMs: 1_500 }, postgres: { everyMs: 
 /** Waits for as long as another instance has the database, until the signal aborts. */
 export interface StandBy {
 	readonly signal: AbortSignal
-	/** Called about once a second while it waits. What it throws ends the wait. */
-	readonly onWait: () => void | Promise<void>
+	/**
+	 * Called about once a second while it waits, with the error of a database that cannot be used. What it throws ends
+	 * the wait.
+	 */
+	readonly onWait: (away: StateError | null) => void | Promise<void>
 }
 
 export interface OpenStoreOptions extends StoreOptions {
@@ -64,10 +67,9 @@ export async function openStore(
 				// One that stands by already waits for a database that is away for a moment, too.
 				const isAway = waits !== undefined && tries > 1 && error.reason === 'disk'
 				if (error.reason !== 'locked' && !isAway) throw error
-				if (isShared && (tries === 1 || isAway) && error.message !== said)
-					log?.[isAway ? 'warn' : 'info']({}, `${error.message}: standing by`)
+				if (isShared && error.message !== said) log?.[isAway ? 'warn' : 'info']({}, `${error.message}: standing by`)
 				said = error.message
-				await waits?.onWait()
+				await waits?.onWait(isAway ? error : null)
 				await pause(everyMs, undefined, waits && { signal: waits.signal })
 			}
 		}

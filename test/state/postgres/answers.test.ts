@@ -134,20 +134,29 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		const url = await server.fresh('away')
 		const name = new URL(url).pathname.slice(1)
 		const holder = await openPgStore(url, { clock: standingClock })
-		let waits = 0
-		const standBy = { signal: new AbortController().signal, onWait: () => void waits++ }
-		const warned: string[] = []
-		const log = { ...silent, warn: (_: object, message: string) => void warned.push(message) }
+		/** Of each wait: whether the database was away. */
+		const waits: boolean[] = []
+		const onWait = (away: unknown) => void waits.push(away !== null)
+		const standBy = { signal: new AbortController().signal, onWait }
+		const said: string[] = []
+		const say = (level: string) => (_: object, message: string) => void said.push(`${level} ${message}`)
+		const log = { ...silent, info: say('info'), warn: say('warn') }
 		const next = openStore({ kind: 'postgres', url }, { clock: standingClock, standBy, log })
-		await expect.poll(() => waits).toBeGreaterThan(0)
+		const passes = (isAway: boolean) => {
+			const before = waits.length
+			return Promise.race([next, expect.poll(() => waits.slice(before), { timeout: 10_000 }).toContain(isAway)])
+		}
+		await passes(false)
 		await server.sql(`alter database ${name} allow_connections = false`)
 		await server.cutAll()
-		const before = waits
-		await Promise.race([next, expect.poll(() => waits, { timeout: 10_000 }).toBeGreaterThan(before + 1)])
+		await passes(true)
 		await server.sql(`alter database ${name} allow_connections = true`)
+		await passes(false)
 		await holder.close()
 		await (await next).close()
-		expect(warned[0]).toContain('the state in the database at ')
+		const inUse = expect.stringMatching(/^info the state in the database at .* is in use by .*: standing by$/)
+		const isAway = expect.stringMatching(/^warn cannot .* the state in the database at .*: standing by$/)
+		expect(said).toEqual([inUse, isAway, inUse, 'info this instance has taken over'])
 	})
 
 	test('behavior: a command of an operator leaves the state whole for a daemon that starts meanwhile', async () => {
