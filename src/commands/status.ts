@@ -9,7 +9,7 @@ import { PlainError } from '../errors.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
 import { summarize } from '../state/document.js'
-import { peek } from '../state/open.js'
+import { type Peek, peek } from '../state/open.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
 import { openStateSettings } from './shared/openConfig.js'
 
@@ -29,7 +29,7 @@ minutes, or a receiver refuses messages or has dead ones.`),
 		const found = await peek(statePlace)
 		const summary = found && summarize(found.whole)
 		const nowMs = Date.now()
-		const { heads, ...asked } = await daemonOf(statePlace, summary, { receivers, nowMs, isHeld: found?.isHeld })
+		const { heads, ...asked } = await daemonOf(statePlace, summary, { receivers, nowMs, found })
 		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isHeld === true, nowMs }
 		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
@@ -61,7 +61,7 @@ interface Asked {
 async function daemonOf(
 	place: StatePlace,
 	summary: StateSummary | null,
-	{ receivers, nowMs, isHeld }: { receivers: readonly string[]; nowMs: number; isHeld: boolean | undefined },
+	{ receivers, nowMs, found }: { receivers: readonly string[]; nowMs: number; found: Peek | null },
 ): Promise<Asked> {
 	const isFolder = place.kind === 'folder'
 	const health = isFolder ? await askHealth(place.dir).catch(unwell) : null
@@ -75,16 +75,26 @@ async function daemonOf(
 	const wasKilled = isFolder && existsSync(controlPath(place.dir))
 	const reasons: string[] = []
 	if (isFolder) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
-	// An instance that cannot reach its endpoints releases its lease and continues to run.
-	else if (isLong && isHeld === false)
-		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot reach its node')
+	else if (isLong && found?.isHeld === false)
+		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot write to the database')
+	// Beside a database no daemon is asked: the stalls that it has reported are in the state.
+	const stalls = isFolder ? [] : stallsInWords(found)
+	reasons.push(...stalls)
 	const named = receivers.map((name) => ({ name, fallback: null }))
 	const refusals = summary === null ? [] : refusalsInWords(summary, named)
 	reasons.push(...refusals)
 	if (reasons.length === 0) return {}
-	const ok = refusals.length === 0 && !wasKilled && !isLong
+	const ok = refusals.length === 0 && stalls.length === 0 && !wasKilled && !isLong
 	const line = { running: isFolder ? false : null, ok, reason: reasons.join('; ') }
-	return { daemon: refusals.length === 0 ? line : { ...line, reasons } }
+	return { daemon: refusals.length + stalls.length === 0 ? line : { ...line, reasons } }
+}
+
+function stallsInWords(found: Peek | null): readonly string[] {
+	return (found?.whole.troubles.open ?? []).flatMap((trouble) => {
+		if (trouble.kind !== 'stalled') return []
+		const { network, sinceMs } = trouble
+		return [`no block of ${network} was scanned since ${iso(sinceMs)}: the log and /healthz of the daemon say why`]
+	})
 }
 
 /** The state is printed all the same. */

@@ -73,8 +73,30 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		}
 		expect(await longAgo()).toEqual({ code: 0, daemon: undefined })
 		await running.stop()
-		const reason = expect.stringContaining('no daemon runs, or it cannot reach its node')
+		const reason = expect.stringContaining('no daemon runs, or it cannot write to the database')
 		expect(await longAgo()).toEqual({ code: 1, daemon: { running: null, ok: false, reason } })
+	})
+
+	test('status: names a network that its daemon has found stalled, also by its exit code', async () => {
+		const network = '    stall_after: 2s\n'
+		const here = siteOf({
+			'tracewatch.yaml': `${settings(node.url, { hook: hook.origin }, network)}state: \${DATABASE_URL}\n`,
+			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`]),
+		})
+		const running = here.start(['run'], env())
+		const status = async () => {
+			const { code, stdout } = await inProcess(here).run(['status'], env())
+			return [code, stdout.split('\n')[0]]
+		}
+		await hook.until(1)
+		expect(told(hook.hits)[0]?.type).toBe('system.stalled')
+		expect(await status()).toEqual([1, expect.stringMatching(/^NOT WELL: no block of local was scanned since 20/)])
+		const afterBlock = async () => {
+			await node.mine()
+			return await status()
+		}
+		await expect.poll(afterBlock).toEqual([0, expect.stringMatching(/^local: scanned to block/)])
+		await running.stop()
 	})
 
 	test('once, status, deliveries: as with a folder, and without one', async () => {
