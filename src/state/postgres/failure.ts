@@ -12,13 +12,13 @@ const WORDS: Readonly<Record<string, string>> = {
 	ECONNREFUSED: 'the connection was refused: start it; a running daemon then continues',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed; see sslmode and sslrootcert of the URL',
 	SELF_SIGNED_CERT_IN_CHAIN: 'its certificate is of an unknown authority; see sslrootcert of the URL',
-	'28P01': 'it refuses the user or the password',
+	'28P01': 'it refuses the user or the password: correct the URL of `state`, or its secret, and restart',
 	'28000': 'it does not let this user in from here',
 	'3D000': 'there is no such database; create it first',
 	'42501':
 		'this user may not do that: it needs to own the schema tracewatch, ' +
 		'or be allowed to create it (CREATE on the database)',
-	'25006': 'it accepts no writes (a standby?)',
+	'25006': 'it is read-only, as a standby is: let it take writes, or name the primary in `state` and restart',
 	// The database's own words name the user.
 	'53300': 'it has too many connections',
 	'53100': 'its disk is full: make room there; a running daemon then continues',

@@ -42,7 +42,12 @@ describe.skipIf(server === null)('a database', () => {
 		[
 			'with a wrong password',
 			() => server.url().replace(/:[^:@]*@/, ':wrong@'),
-			/refuses the user or the password \(28P01\)/,
+			/refuses the user or the password: correct .* and restart \(28P01\)/,
+		],
+		[
+			'that takes no writes',
+			() => `${server.url()}?options=-c%20default_transaction_read_only%3Don`,
+			/is read-only.*: let it take writes, or name the primary .* and restart \(25006\)/,
 		],
 		['that is not there', () => server.url('nowhere'), /there is no such database; create it first \(3D000\)/],
 		[
