@@ -6,10 +6,9 @@ import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { Fence, Store } from '../model/ports.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
-import { lockState } from './file/disk/lock.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/historyFiles.js'
-import { mustBeOurFormat, readFolder } from './file/readFolder.js'
+import { readFolder } from './file/readFolder.js'
 import { unwrittenFirst } from './file/unwrittenFirst.js'
 import { readCopies, writeCopies } from './file/watchlistCopies.js'
 import type { Journal } from './journal.js'
@@ -80,31 +79,9 @@ export async function openStore(
 }
 
 export async function journalAt(place: StatePlace, options: Omit<PgJournalOptions, 'owner'> = {}): Promise<Journal> {
-	if (place.kind === 'folder') return lockedFolder(place.dir)
+	if (place.kind === 'folder') return folderJournal(place.dir, options.log)
 	const { pgJournal } = await import('./postgres/pgJournal.js')
 	return pgJournal(place.url, options)
-}
-
-/** One process at a time has it. */
-function lockedFolder(dir: string): Journal {
-	const journal = folderJournal(dir)
-	let unlock: (() => Promise<void>) | null = null
-	return {
-		...journal,
-		async acquire() {
-			// Before the lock, which writes into the folder.
-			await mustBeOurFormat(dir)
-			unlock = await lockState(dir)
-			return await journal.acquire()
-		},
-		async close() {
-			try {
-				await journal.close()
-			} finally {
-				await unlock?.()
-			}
-		},
-	}
 }
 
 /** The state as it is on disk. */
@@ -121,13 +98,7 @@ export interface Peek {
  * stored there. Throws StateError.
  */
 export async function peek(place: StatePlace): Promise<Peek | null> {
-	if (place.kind === 'folder') {
-		// A snapshot that is read between the writes of its two files looks damaged, so a damaged one is read again.
-		return await readFolder(place.dir).catch(async (error: unknown) => {
-			if (!(error instanceof StateError) || error.reason !== 'damaged') throw error
-			return await readFolder(place.dir)
-		})
-	}
+	if (place.kind === 'folder') return await readFolder(place.dir)
 	const { peekPostgres } = await import('./postgres/pgJournal.js')
 	return await peekPostgres(place.url)
 }

@@ -4,9 +4,7 @@ import { StateError } from '../errors.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace } from '../model/state.js'
 import type { StateDoc } from './document.js'
-import { exists } from './file/disk/diskErrors.js'
-import { lockState } from './file/disk/lock.js'
-import { mustBeOurFormat } from './file/readFolder.js'
+import { holdFolder } from './file/disk/hold.js'
 import { journalAt, openHistory, peek } from './open.js'
 
 /** Entries of the history that are in memory at once. */
@@ -20,9 +18,8 @@ type Pieces = AsyncIterable<readonly HistoryEntry[]>
  * `damaged`, `format` or `disk`.
  */
 export async function copyState(from: StatePlace, to: StatePlace): Promise<StateDoc> {
-	const isFolder = from.kind === 'folder' && (await exists(from.dir))
-	if (isFolder) await mustBeOurFormat(from.dir)
-	const unlock = isFolder ? await lockState(from.dir) : null
+	// A folder without a state is left as it is.
+	const hold = from.kind === 'folder' && (await peek(from)) !== null ? await holdFolder(from.dir) : null
 	try {
 		const found = await peek(from)
 		if (found?.isHeld) throw inUse()
@@ -37,7 +34,7 @@ export async function copyState(from: StatePlace, to: StatePlace): Promise<State
 		}
 		return found.whole
 	} finally {
-		await unlock?.()
+		await hold?.release()
 	}
 }
 

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { z } from 'zod'
 import { jsonSchema } from '../../src/config/jsonSchema.js'
 import type { Hash } from '../../src/model/glossary.js'
-import { lockState } from '../../src/state/file/disk/lock.js'
+import { holdFolder } from '../../src/state/file/disk/hold.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { describeOnce, inFull, testInFull, testOnce } from '../support/longRun.js'
 import { startMailServer } from '../support/mailServer.js'
@@ -231,7 +231,7 @@ describeOnce('beside a running daemon', () => {
 
 testInFull('behavior: a state that a command holds for a moment is waited for', async () => {
 	const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${treasury}}`])
-	const unlock = await lockState(join(opened.folder, 'state'))
+	const { release: unlock } = await holdFolder(join(opened.folder, 'state'))
 	const waiting = opened.run(['once'], { LOG_LEVEL: 'debug' })
 	setTimeout(() => void unlock(), 1_000)
 	expect((await waiting).code).toBe(0)

@@ -2,6 +2,7 @@ import { appendFileSync, mkdirSync, renameSync, rmdirSync, rmSync } from 'node:f
 import { join } from 'node:path'
 import { setTimeout } from 'node:timers/promises'
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { newestSegment } from '../state/file/folder.js'
 import { mountMemory } from '../state/file/mounts.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -47,7 +48,7 @@ async function openLab(): Promise<Lab | null> {
 	})
 	onTestFinished(() => site.close())
 	const ballast = join(mount.folder, 'ballast')
-	const journal = join(mount.folder, 'state', 'journal.jsonl')
+	let journal = ''
 	let filling: NodeJS.Timeout | undefined
 	const stop = () => clearInterval(filling)
 	onTestFinished(stop)
@@ -70,6 +71,7 @@ async function openLab(): Promise<Lab | null> {
 			rmSync(ballast)
 		},
 		block() {
+			journal = newestSegment(join(mount.folder, 'state'))
 			renameSync(journal, `${journal}.away`)
 			mkdirSync(journal)
 		},
@@ -129,7 +131,7 @@ describe('a full disk', () => {
 		await lab.pay(3n)
 		const line = await full(running)
 		expect(line).toMatchObject({ level: 'error', network: 'local' })
-		expect(line.msg).toMatch(/^polling failed: cannot write .*\/journal\.jsonl: the disk is full \(ENOSPC\)/)
+		expect(line.msg).toMatch(/^polling failed: cannot write .*\/journal\.\d+\.jsonl: the disk is full \(ENOSPC\)/)
 		expect(line.msg).toContain('nothing is lost')
 		// A mail that cannot be put down would be forgotten by a kill: so it is not sent.
 		expect(values(hook)).toEqual(['1'])

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
+import { segmentFiles } from '../state/file/folder.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { freePort } from '../support/freePort.js'
 import { startHookServer } from '../support/hookServer.js'
@@ -39,8 +40,11 @@ test('error: a receiver that refuses connections', async () => {
 	expect((await inProcess(here).run(['status'])).stdout).toMatch(/hook: 1 pending \(IT FAILS: the first was tried /)
 	expect(await (await fetch(`${await origin(first)}/`)).text()).toMatch(/hook[\s\S]*retrying/)
 	expect((await fetch(`${await origin(first)}/healthz`)).status).toBe(200)
-	const journal = join(here.folder, 'state', 'journal.jsonl')
-	await expect.poll(() => readFileSync(journal, 'utf8')).toContain('"announced":false')
+	const journal = () =>
+		segmentFiles(join(here.folder, 'state'))
+			.map((path) => readFileSync(path, 'utf8'))
+			.join('')
+	await expect.poll(journal).toContain('"announced":false')
 	await first.stop('SIGKILL')
 	expect(desk.hits).toHaveLength(0)
 
@@ -52,7 +56,7 @@ test('error: a receiver that refuses connections', async () => {
 		type: 'system.undelivered',
 		data: { receiver: 'hook', state: 'failing', count: 1, reason: expect.stringContaining('refused') },
 	})
-	await expect.poll(() => readFileSync(journal, 'utf8')).toContain('"announced":true')
+	await expect.poll(journal).toContain('"announced":true')
 	await second.stop('SIGKILL')
 
 	// An hour later it still fails: nothing is told twice, and health says what is wrong.

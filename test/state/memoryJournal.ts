@@ -26,7 +26,7 @@ export interface MemoryDisk {
 
 /** The state as text, and back: what is not written is lost. */
 async function copied(whole: StateDoc): Promise<StateDoc> {
-	const text = [...snapshotFormat.encode({ id: 'a', before: null, whole, rows: [] })].join('')
+	const text = [...snapshotFormat.encode({ line: 0, since: 0, whole, rows: [] })].join('')
 	const lines = text.slice(2, -2).split(',\n')
 	return (await snapshotFormat.decodeLines(lines)).whole
 }

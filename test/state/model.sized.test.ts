@@ -6,7 +6,7 @@ import type { Store } from '../../src/model/ports.js'
 import { openFileStore } from '../support/fileStore.js'
 import { sized } from '../support/longRun.js'
 import { soaked } from '../support/soak.js'
-import { makeFolder, removeFolder } from './file/folder.js'
+import { makeFolder, newestSegment, removeFolder } from './file/folder.js'
 import type { Operation } from './operations.js'
 import { NOW_MS, operation } from './operations.js'
 import type { Reference } from './reference.js'
@@ -70,7 +70,7 @@ function together(operations: readonly Operation[]): Command {
 		async run(model, real) {
 			const before = structuredClone(model.now)
 			const steps = operations.map(({ inModel }) => inModel(model.now))
-			const failing = real.broken === 'journal.jsonl' && steps.some(({ writes }) => writes)
+			const failing = real.broken === 'journal' && steps.some(({ writes }) => writes)
 			if (failing) model.now = before
 			const results = await Promise.allSettled(operations.map(({ inReal }) => inReal(real.store)))
 			for (const [index, { status, ...rest }] of results.entries()) {
@@ -112,8 +112,8 @@ const breakage = (spoilt: string): Command => ({
 		await mend(real)
 		// Changes nothing, and comes after a snapshot that is under way.
 		await real.store.drop([])
-		const path = join(real.folder, spoilt)
-		if (spoilt === 'journal.jsonl') await rename(path, `${path}.away`)
+		const path = spoilt === 'journal' ? newestSegment(real.folder) : join(real.folder, spoilt)
+		if (spoilt === 'journal') await rename(path, `${path}.away`)
 		await rm(path, { force: true })
 		await vi.waitFor(async () => {
 			// A snapshot may have begun meanwhile: its temporary file goes by itself, the previous file does not.
@@ -131,7 +131,7 @@ const tear: Command = {
 	async run(_, real) {
 		await mend(real)
 		await real.store.drop([])
-		await appendFile(join(real.folder, 'journal.jsonl'), '{"n":1,"chan')
+		await appendFile(newestSegment(real.folder), '{"n":1,"chan')
 	},
 }
 
@@ -143,9 +143,9 @@ const mending: Command = {
 
 async function mend(real: Real): Promise<void> {
 	if (real.broken === null) return
-	const path = join(real.folder, real.broken)
+	const path = real.broken === 'journal' ? newestSegment(real.folder) : join(real.folder, real.broken)
 	await rm(path, { recursive: true, force: true })
-	if (real.broken === 'journal.jsonl') await rename(`${path}.away`, path)
+	if (real.broken === 'journal') await rename(`${path}.away`, path)
 	real.broken = null
 }
 
@@ -161,7 +161,7 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 			)
 			.map(together),
 		fc.constant(crash),
-		fc.constantFrom(...['journal.jsonl', 'state.json.tmp', 'state.json.prev'].map(breakage)),
+		fc.constantFrom(...['journal', 'state.json.tmp', 'state.json.prev'].map(breakage)),
 		fc.constant(tear),
 		fc.constant(mending),
 	]

@@ -20,6 +20,7 @@ test.each([
 	['the copy of an earlier snapshot alone', { 'state.json.prev': snapshot(3) }, 3],
 	['a later snapshot', { 'state.json': snapshot(FORMAT + 1), 'journal.jsonl': journal(FORMAT + 1) }, FORMAT + 1],
 	['a later journal', { 'state.json': snapshot(FORMAT), 'journal.jsonl': journal(FORMAT + 1) }, FORMAT + 1],
+	['a later segment', { 'journal.000001.jsonl': `{"v":${FORMAT + 1},"after":0}\n` }, FORMAT + 1],
 	['a damaged snapshot of another version', { 'state.json': '{"v":3,"data":[', 'journal.jsonl': journal(1) }, 3],
 ])('state of another version is refused and left alone: %s', async (_, files, format) => {
 	const dir = join(temporaryFolder(), 'state')

@@ -5,7 +5,7 @@ import { groupedBy } from '../../src/core/lists.js'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
-import { lockState } from '../../src/state/file/disk/lock.js'
+import { holdFolder } from '../../src/state/file/disk/hold.js'
 import { openHistory, openStore, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { sized, testOnce } from '../support/longRun.js'
@@ -169,7 +169,8 @@ testOnce('error: a folder that holds a state, or that a daemon has, is left alon
 	await filled(inFolder('two'))
 	await expect(copyState(inFolder('two'), inFolder('one'))).rejects.toMatchObject({ reason: 'mismatch' })
 	expect(await seen(inFolder('one'))).toEqual(before)
-	const unlock = await lockState(join(folder, 'three'))
+	await filled(inFolder('three'))
+	const { release: unlock } = await holdFolder(join(folder, 'three'))
 	const locked = { reason: 'locked', message: expect.stringContaining('stop that one first') }
 	await expect(copyState(inFolder('two'), inFolder('three'))).rejects.toMatchObject(locked)
 	await expect(copyState(inFolder('three'), inFolder('four'))).rejects.toMatchObject(locked)

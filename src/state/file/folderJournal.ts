@@ -1,78 +1,157 @@
 /**
- * The room keeps a state in a folder: `state.json` is a snapshot of the whole state, and `journal.jsonl` has one line
- * for each write since, so that a poll writes only what changed. The caller must hold `lockState`.
+ * The room keeps a state in a folder: `state.json` is a snapshot of the whole state, and the journal has one line for
+ * each write since, so that a poll writes only what changed.
  */
 
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { rm, stat } from 'node:fs/promises'
 import { Low } from 'lowdb'
-import { codeOf } from '../../base/systemError.js'
+import { StateError } from '../../errors.js'
 import type { HistoryEntry } from '../../model/history.js'
+import type { Log } from '../../model/ports.js'
 import { emptyState, type StateDoc } from '../document.js'
 import type { Journal } from '../journal.js'
-import { freshId, type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
-import { diskError, isMissing } from './disk/diskErrors.js'
+import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
+import { diskError } from './disk/diskErrors.js'
 import { durableFile, temporaryOf } from './disk/durable.js'
+import { type Hold, holdFolder } from './disk/hold.js'
 import { appendRows, forgetDays, type HistoryWriter, lastRowIn, openHistoryWriter } from './historyFiles.js'
-import { appendLine, beginJournal, JOURNAL_CUT, type JournalEnd, journalPath } from './journalFile.js'
-import { readFolder } from './readFolder.js'
+import { heal, mustBeOurFormat, readFolder } from './readFolder.js'
+import {
+	appendLine,
+	beginSegment,
+	createSegment,
+	dropSegments,
+	type JournalEnd,
+	replaced,
+	SegmentGone,
+	segmentPath,
+} from './segments.js'
 
-/** The place of the next line, and the snapshot before it. */
-interface Place {
-	readonly id: string
-	/** Null: a journal is still to be begun. */
-	readonly end: JournalEnd | null
+/** A snapshot is due once this many segments follow the last: each run of `once` adds one. */
+const MOST_SEGMENTS = 50
+
+/** Where the next line goes. */
+interface Place extends JournalEnd {
+	/** First segment that the snapshot lacks. */
+	readonly since: number
+	/** Size of the segments since the snapshot, without this one. */
+	readonly before: number
 }
 
-/** Creates the folder if necessary. */
-export function folderJournal(folder: string): Journal {
-	let place: Place | null = null
+/** `hold`: how the folder is taken. Creates the folder if necessary. */
+export function folderJournal(
+	folder: string,
+	log?: Log,
+	hold: (folder: string) => Promise<Hold> = holdFolder,
+): Journal {
+	let held: Hold | null = null
+	let place: Place = { segment: 0, bytes: 0, line: 0, since: 0, before: 0 }
+	/** The journal was deleted or cut while in use: only a snapshot can continue. */
+	let gone = false
+	let lost: StateError | null = null
+	let onLost: (error: StateError) => void = () => undefined
 	/** Of the snapshot and its journal, until a writer takes them. */
 	let rows: readonly HistoryEntry[] = []
 	let writer: HistoryWriter | null = null
 
 	async function load() {
-		try {
-			await mkdir(folder, { recursive: true, mode: 0o700 })
-			// Temporary files of writes that a kill interrupted.
-			for (const path of [statePath(folder), journalPath(folder)]) await rm(temporaryOf(path), { force: true })
-		} catch (error) {
-			throw diskError('make', folder, error)
-		}
-		const found = await readFolder(folder)
-		const whole = found?.whole ?? emptyState
+		// Before the folder is taken, which writes into it.
+		await mustBeOurFormat(folder)
+		held = await hold(folder)
+		const { segment } = held
+		const found = await readFolder(folder).catch(async (error: unknown) => {
+			// What cannot be read is left as it is.
+			await rm(segmentPath(folder, segment), { force: true }).catch(() => undefined)
+			throw error
+		})
+		if (found?.damage) await heal(folder, found.damage, log)
+		await removeLeftover()
+		const { whole = emptyState, line = 0, since = segment, bytes = 0 } = found ?? {}
 		rows = found?.rows ?? []
-		if (found === null) await takeSnapshot(whole)
-		else place = { id: found.id, end: found.journal }
-		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place?.end?.bytes ?? 0 }
+		place = { segment, bytes: 0, line, since, before: bytes }
+		if (found === null || segment - since > MOST_SEGMENTS) await takeSnapshot(whole)
+		else await begin()
+		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes }
 	}
 
-	async function takeSnapshot(whole: StateDoc, added: readonly HistoryEntry[] = []): Promise<void> {
-		place = await writeSnapshot(folder, place?.id ?? null, { whole, rows: [...(writer?.waiting() ?? rows), ...added] })
+	/** Of a snapshot that a kill interrupted. */
+	async function removeLeftover(): Promise<void> {
+		const path = temporaryOf(statePath(folder))
+		await rm(path, { force: true }).catch((error: unknown) => {
+			throw diskError('write', path, error)
+		})
+	}
+
+	/** On a full disk, the next line tries it again. */
+	async function begin(): Promise<void> {
+		try {
+			place = { ...place, ...(await beginSegment(folder, place.segment, place.line)) }
+		} catch (error) {
+			gone = error instanceof SegmentGone
+			if (error instanceof StateError && error.reason !== 'disk') throw error
+		}
+	}
+
+	/** `added`: as `rows` of `Journal.compact`. */
+	async function takeSnapshot(whole: StateDoc, added: readonly HistoryEntry[] | null = null): Promise<void> {
+		if (place.bytes > 0 || gone) await nextSegment()
+		const { segment, since } = place
+		const line = place.line + (added === null ? 0 : 1)
+		const waiting = [...(writer?.waiting() ?? rows), ...(added ?? [])]
+		const snapshot: Snapshot = { since: segment, line, whole, rows: waiting }
+		await new Low(durableFile(statePath(folder), snapshotFormat), snapshot).write()
+		place = { segment, bytes: 0, line, since: segment, before: 0 }
+		gone = false
+		await begin()
+		// The snapshot before this one and its segments stay: together they have all that this one has.
+		await dropSegments(folder, since).catch(() => undefined)
+	}
+
+	async function nextSegment(): Promise<void> {
+		const segment = place.segment + 1
+		if (!(await createSegment(folder, segment))) throw replaced(folder)
+		place = { ...place, segment, bytes: 0, before: place.before + place.bytes }
+	}
+
+	/** Once another process has taken the folder, nothing is written any more. */
+	async function whileOurs<T>(write: () => Promise<T>): Promise<T> {
+		if (lost !== null) throw lost
+		try {
+			return await write()
+		} catch (error) {
+			if (!(error instanceof StateError) || error.reason !== 'lost') throw error
+			lost = error
+			onLost(error)
+			throw error
+		}
 	}
 
 	return {
 		acquire: load,
-		async append(line, added) {
-			try {
-				const id = place?.id ?? ''
-				const end = place?.end ?? (await beginJournal(folder, id))
-				place = { id, end }
-				const after = await appendLine(folder, end, line)
-				place = { id, end: after }
+		append: (line, added) =>
+			whileOurs(async () => {
+				if (gone) return 'gone'
+				try {
+					if (place.bytes === 0) place = { ...place, ...(await beginSegment(folder, place.segment, place.line)) }
+					place = { ...place, ...(await appendLine(folder, place, line)) }
+				} catch (error) {
+					if (!(error instanceof SegmentGone)) throw error
+					gone = true
+					return 'gone'
+				}
 				writer?.add(added)
-				return { bytes: after.bytes }
-			} catch (error) {
-				if (!isGone(error)) throw error
-				return 'gone'
-			}
-		},
-		async compact(whole, added) {
-			await takeSnapshot(whole, added ?? [])
-			writer?.add(added ?? [])
-			return { bytes: await sizeOf(folder) }
-		},
+				return { bytes: place.before + place.bytes }
+			}),
+		compact: (whole, added) =>
+			whileOurs(async () => {
+				await takeSnapshot(whole, added)
+				writer?.add(added ?? [])
+				return { bytes: await sizeOf(folder) }
+			}),
 		behind: async () => [],
-		watch: () => undefined,
+		watch: (listener) => {
+			onLost = listener.lost
+		},
 		async keepHistory(options) {
 			if (options.keepMs === 0) {
 				await forgetDays(folder, 0, options.clock()).catch(() => undefined)
@@ -83,35 +162,16 @@ export function folderJournal(folder: string): Journal {
 		},
 		unwritten: () => writer?.waiting() ?? [],
 		addHistory: async (entries) => await appendRows(folder, entries),
-		close: async () => await writer?.close(),
+		async close() {
+			try {
+				await writer?.close()
+			} finally {
+				await held?.release()
+			}
+		},
 	}
 }
 
 async function sizeOf(folder: string): Promise<number> {
 	return (await stat(statePath(folder))).size
-}
-
-function isGone(error: unknown): boolean {
-	const cause = error instanceof Error ? error.cause : null
-	return isMissing(cause) || (cause instanceof Error && cause.message === JOURNAL_CUT && codeOf(cause) === null)
-}
-
-/**
- * Writes a snapshot, and starts the journal that continues it. `before`: id of the present snapshot; null: there is
- * none. If it throws StateError `disk`, the present files stay valid.
- */
-async function writeSnapshot(
-	folder: string,
-	before: string | null,
-	content: Pick<Snapshot, 'whole' | 'rows'>,
-): Promise<Place> {
-	const id = freshId()
-	const blank: Snapshot = { id, before, ...content }
-	const low = new Low(durableFile(statePath(folder), snapshotFormat), blank)
-	// A snapshot without a journal counts as damage, so the first journal is written before its snapshot.
-	let end = before === null ? await beginJournal(folder, id) : null
-	await low.write()
-	// The old journal is ignored from here on. If the new one cannot be started now, the next write starts it.
-	end ??= await beginJournal(folder, id).catch(() => null)
-	return { id, end }
 }

@@ -1,55 +1,115 @@
 /** Reads a state folder: the snapshot, then the changes in the journal. */
 
-import { readFile } from 'node:fs/promises'
+import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
-import { StateError } from '../../errors.js'
 import type { HistoryEntry } from '../../model/history.js'
+import type { Log } from '../../model/ports.js'
 import type { StateDoc } from '../document.js'
 import { replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { FORMAT, otherFormat } from '../stateFormat.js'
-import { Damage, damagedError, previousOf, shellQuoted } from './disk/damage.js'
-import { exists } from './disk/diskErrors.js'
+import { Damage, previousOf } from './disk/damage.js'
+import { diskError, isMissing } from './disk/diskErrors.js'
 import { durableFile } from './disk/durable.js'
 import { openOwnFile } from './disk/ownFile.js'
 import { lastRowIn } from './historyFiles.js'
-import { type FoundJournal, headOf, type JournalEnd, journalPath, readJournal } from './journalFile.js'
+import { readSegment, type Segment, segmentPath, segmentsIn } from './segments.js'
+import { damagedError } from './wayOut.js'
 
 export interface FoundFolder {
 	readonly whole: StateDoc
 	/** Rows of history that are not in their files yet. */
 	readonly rows: readonly HistoryEntry[]
-	/** Id of the snapshot. */
-	readonly id: string
-	/** Null: start a new one, because the snapshot already contains the old one. */
-	readonly journal: JournalEnd | null
+	/** Number of the last line. */
+	readonly line: number
+	/** First segment that the snapshot lacks. */
+	readonly since: number
+	/** Size of the segments since the snapshot. */
+	readonly bytes: number
+	/** Why `state.json` could not be used, and `state.json.prev` was. */
+	readonly damage?: Damage
 }
-
-const MISSING = 'it is missing, though there was one'
 
 /** Null: nothing was ever stored here. Throws StateError `damaged`, `format` or `disk`. */
 export async function readFolder(folder: string): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
-	const snapshot = await readSnapshot(folder)
-	if (snapshot === null) return null
-	const { id, before, whole } = snapshot
-	const written = await lastRowIn(folder)
-	const unwritten = (rows: readonly HistoryEntry[]) => rows.filter(({ seq }) => seq > written)
-	const rows = unwritten(snapshot.rows)
+	const path = statePath(folder)
+	const found = await readFrom(folder, path)
+	if (found !== null && !(found instanceof Damage)) return found
+	// The segments since the snapshot before are kept, so nothing is missing from it.
+	const previous = await readFrom(folder, previousOf(path))
+	if (found === null && previous === null && !(await hasLines(folder))) return null
+	const damage = found ?? new Damage('it is missing, though there was one', { path })
+	if (previous === null || previous instanceof Damage) throw await damagedError(folder, damage, previous)
+	return { ...previous, damage }
+}
+
+/** The state by this snapshot; null: there is none. */
+async function readFrom(folder: string, path: string): Promise<FoundFolder | Damage | null> {
 	try {
-		const journal = await readJournal(folder)
-		if (journal === null) throw new Damage(MISSING)
-		if (journal.of === id) {
-			const found = await replayedFrom(whole, journal, (more) => rows.push(...unwritten(more)))
-			return { id, rows, ...found }
-		}
-		// The process was killed after it wrote the snapshot and before it started the journal.
-		if (journal.of === before || isBlank(journal)) return { id, whole, rows, journal: null }
-		throw new Damage('it belongs to another state.json')
+		const snapshot = await durableFile(path, snapshotFormat).read()
+		return snapshot && (await replayed(folder, snapshot))
 	} catch (error) {
-		throw error instanceof Damage ? journalError(folder, id, error) : error
+		if (error instanceof Damage) return error
+		throw error
 	}
+}
+
+async function replayed(folder: string, { whole, rows, line, since }: Snapshot): Promise<FoundFolder> {
+	const written = await lastRowIn(folder)
+	const found = rows.filter(({ seq }) => seq > written)
+	const segments: Segment[] = []
+	// What is missing between two is found by the numbers of their lines.
+	const later = (await segmentsIn(folder)).filter((number) => number > since)
+	for (const number of [since, ...later]) segments.push(await readSegment(folder, number))
+	const replay = replayOn(whole)
+	let last = line
+	for (const [index, { path, after, lines }] of segments.entries()) {
+		if (after === null) continue
+		if (after !== last)
+			throw new Damage(`it continues write ${after}, and write ${last} is the last`, { path, line: 1 })
+		// A process that was replaced may have written more, which it did not acknowledge and its successor did not read.
+		const most = Math.min(...segments.slice(index + 1).flatMap((next) => next.after ?? []))
+		for (const one of lines()) {
+			if (one.n > most) break
+			last += 1
+			const number = last - after + 1
+			if (one.n !== last)
+				throw new Damage(`line ${number} is not the one that was written there`, { path, line: number })
+			try {
+				found.push(...replay.apply(one.line).filter(({ seq }) => seq > written))
+			} catch (cause) {
+				throw new Damage(`line ${number} cannot be understood`, { path, line: number, cause })
+			}
+			if (isSliceOver()) await nextSlice()
+		}
+	}
+	const bytes = segments.reduce((sum, segment) => sum + segment.bytes, 0)
+	return { whole: replay.whole(), rows: found, line: last, since, bytes }
+}
+
+async function hasLines(folder: string): Promise<boolean> {
+	for (const number of await segmentsIn(folder)) {
+		const segment = await readSegment(folder, number).catch(() => null)
+		if (segment === null || segment.after !== null) return true
+	}
+	return false
+}
+
+/** Puts the snapshot before in the place of a damaged one, which is kept under another name. */
+export async function heal(folder: string, damage: Damage, log: Log | undefined): Promise<void> {
+	const path = statePath(folder)
+	const kept = `${path}.damaged`
+	try {
+		await rename(path, kept).catch((error: unknown) => {
+			if (!isMissing(error)) throw error
+		})
+		await rename(previousOf(path), path)
+	} catch (error) {
+		throw diskError('write', path, error)
+	}
+	log?.warn({ file: damage.path, kept }, `the state was damaged (${damage.message}) and is restored: nothing was lost`)
 }
 
 /** Of every version before this one, too. */
@@ -57,8 +117,8 @@ const FILES = ['state.json', 'state.json.prev', 'journal.jsonl', 'coverage.json'
 
 /** Reads only how the files begin. Throws StateError `format` if another version wrote one of them. */
 export async function mustBeOurFormat(folder: string): Promise<void> {
-	for (const name of FILES) {
-		const path = join(folder, name)
+	const segments = (await segmentsIn(folder)).map((number) => segmentPath(folder, number))
+	for (const path of [...FILES.map((name) => join(folder, name)), ...segments]) {
 		const [, found = FORMAT] = /^\{"v":(\d{1,9}),/.exec(await beginningOf(path)) ?? []
 		if (Number(found) !== FORMAT) throw otherFormat(path, found, 'folder')
 	}
@@ -72,74 +132,4 @@ async function beginningOf(path: string): Promise<string> {
 		for await (const chunk of file.createReadStream({ end: 31, encoding: 'latin1' })) text += chunk
 	} catch {}
 	return text
-}
-
-/** Null: nothing was ever stored here. */
-async function readSnapshot(folder: string): Promise<Snapshot | null> {
-	const path = statePath(folder)
-	try {
-		const found = await durableFile(path, snapshotFormat).read()
-		if (found !== null || !(await wasThere(folder))) return found
-		throw new Damage(MISSING)
-	} catch (error) {
-		throw error instanceof Damage ? await damagedError(path, error, await restoreThen(folder)) : error
-	}
-}
-
-async function wasThere(folder: string): Promise<boolean> {
-	if (await exists(previousOf(statePath(folder)))) return true
-	const journal = await readJournal(folder).catch(() => null)
-	return journal !== null && !isBlank(journal)
-}
-
-function isBlank(journal: FoundJournal): boolean {
-	for (const _line of journal.lines()) return false
-	return true
-}
-
-/** The command that restores the journal of the snapshot before; empty: it is in place; null: there is no whole one. */
-async function restoreThen(folder: string): Promise<string | null> {
-	const [state, journal] = [previousOf(statePath(folder)), previousOf(journalPath(folder))]
-	const found = await durableFile(state, snapshotFormat)
-		.read()
-		.catch(() => null)
-	if (found === null) return null
-	const head = headOf(found.id)
-	const isOfIt = async (path: string) => (await readFile(path, 'utf8').catch(() => '')).startsWith(`${head}\n`)
-	if (await isOfIt(journalPath(folder))) return ''
-	return (await isOfIt(journal))
-		? `cp -p ${shellQuoted(journal)} ${shellQuoted(journalPath(folder))}`
-		: `echo '${head}' > ${shellQuoted(journalPath(folder))}`
-}
-
-/** The state after all lines, and where the next one goes. */
-async function replayedFrom(
-	whole: StateDoc,
-	journal: FoundJournal,
-	onRows: (rows: readonly HistoryEntry[]) => void,
-): Promise<{ readonly whole: StateDoc; readonly journal: JournalEnd }> {
-	const replay = replayOn(whole)
-	let end = journal.start
-	for (const { end: next, ...line } of journal.lines()) {
-		try {
-			onRows(replay.apply(line))
-		} catch (cause) {
-			const number = next.lines + 1
-			throw new Damage(`line ${number} cannot be understood`, { line: number, cause })
-		}
-		end = next
-		if (isSliceOver()) await nextSlice()
-	}
-	return { whole: replay.whole(), journal: end }
-}
-
-function journalError(folder: string, id: string, { line, message, cause }: Damage): StateError {
-	const path = journalPath(folder)
-	const price =
-		'blocks since then are scanned again, some alerts may come a second time under the same id, and watches that ' +
-		'were added since then are taken as new'
-	const cut =
-		line > 1 ? `To keep the ${line - 2} writes before it: sed -i '${line},$d' ${shellQuoted(path)} (${price}). ` : ''
-	const alone = `To continue with state.json alone: echo '${headOf(id)}' > ${shellQuoted(path)} (${price}).`
-	return new StateError('damaged', `${path} is damaged: ${message}. Nothing was changed. ${cut}${alone}`, { cause })
 }

@@ -352,7 +352,7 @@ function* linesOf(parts: readonly string[]): Iterable<string> {
 /** Resolves to the size. A reader sees the parts when the head names them. */
 async function writeParts({ ask, name }: Database, id: string, whole: StateDoc): Promise<number> {
 	let [part, text, size] = [0, '', 0]
-	for (const piece of snapshotFormat.encode({ id, before: null, whole, rows: [] })) {
+	for (const piece of snapshotFormat.encode({ line: 0, since: 0, whole, rows: [] })) {
 		text += piece
 		if (text.length < PART_CHARS) continue
 		await ask(INSERT_PART, [name, id, part++, text])

@@ -3,7 +3,6 @@
  * in memory as a whole. Later changes are in the journal.
  */
 
-import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { type CoverageTable, createCoverageTable } from '../../core/packed/coverageTable.js'
@@ -17,10 +16,10 @@ import type { Format } from '../file/disk/durable.js'
 import { fromJson, toJson } from './codec.js'
 
 export interface Snapshot {
-	/** Id that the journal of this snapshot names. */
-	readonly id: string
-	/** Id of the snapshot before, whose journal is contained in this one. Null: there was none. */
-	readonly before: string | null
+	/** Number of the last line of the journal that it contains. */
+	readonly line: number
+	/** First segment of the journal that continues it. */
+	readonly since: number
 	readonly whole: StateDoc
 	/** Rows of history that are not in a place of their own yet. */
 	readonly rows: readonly HistoryEntry[]
@@ -32,7 +31,7 @@ type MapName = (typeof MAPS)[number]
 
 /** Each record names its type; the records of a network follow the record that starts it. */
 type SnapshotRecord =
-	| { readonly snapshot: string; readonly before: string | null }
+	| { readonly line: number; readonly since: number }
 	/** Everything else without lists. */
 	| { readonly facts: Omit<StateDoc, 'networks' | 'deliveries'> }
 	| { readonly network: string; readonly facts: Omit<NetworkRecord, MapName | 'covered'> }
@@ -65,16 +64,12 @@ export function statePath(folder: string): string {
 	return join(folder, 'state.json')
 }
 
-export function freshId(): string {
-	return randomBytes(6).toString('hex')
-}
-
 /** Items per line; a line takes a few milliseconds to make. */
 const PER_LINE = { map: 50, books: 500, addresses: 1_000, groups: 50, deliveries: 20, history: 50 }
 
-function* recordsOf({ id, before, whole, rows }: Snapshot): Iterable<SnapshotRecord> {
+function* recordsOf({ line, since, whole, rows }: Snapshot): Iterable<SnapshotRecord> {
 	const { networks, deliveries, ...rest } = whole
-	yield { snapshot: id, before }
+	yield { line, since }
 	yield { facts: rest }
 	for (const [network, { announcements, books, gaps, payees, contracts, covered, ...facts }] of networks) {
 		const maps = { announcements, books, gaps, payees, contracts }
@@ -119,7 +114,7 @@ type NetworkDraft = Omit<NetworkRecord, MapName> & { [K in MapName]?: Map<unknow
 }
 
 interface Reading {
-	head: Pick<Snapshot, 'id' | 'before'> | null
+	head: Pick<Snapshot, 'line' | 'since'> | null
 	facts: Omit<StateDoc, 'networks' | 'deliveries'>
 	readonly networks: [name: string, NetworkDraft][]
 	readonly deliveries: Map<string, Delivery>
@@ -141,7 +136,7 @@ async function read(lines: Iterable<string>): Promise<Snapshot> {
 
 function take(reading: Reading, record: SnapshotRecord): void {
 	const network = () => mustFind(reading.networks.at(-1))[1]
-	if ('snapshot' in record) reading.head = { id: record.snapshot, before: record.before }
+	if ('since' in record) reading.head = record
 	else if ('network' in record) {
 		const { network: name, facts } = record
 		if (typeof facts.checkpoint.number !== 'bigint') throw new Error('a checkpoint without a number')

@@ -4,7 +4,7 @@
 
 import { createInterface } from 'node:readline'
 import { StateError } from '../../../src/errors.js'
-import { lockState } from '../../../src/state/file/disk/lock.js'
+import { holdFolder } from '../../../src/state/file/disk/hold.js'
 
 const [, , folder = '', when = 'at once'] = process.argv
 let release: () => Promise<void> = async () => undefined
@@ -12,7 +12,7 @@ const say = (line: string) => process.stdout.write(`${line}\n`)
 
 async function take(): Promise<void> {
 	try {
-		release = await lockState(folder)
+		release = (await holdFolder(folder)).release
 		say('held')
 	} catch (error) {
 		if (!(error instanceof StateError)) throw error

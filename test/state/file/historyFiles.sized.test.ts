@@ -14,7 +14,7 @@ import {
 	truncate,
 	writeFile,
 } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, describe, expect, onTestFinished, vi } from 'vitest'
 import type { HistoryEntry, HistoryRow } from '../../../src/model/history.js'
@@ -25,6 +25,7 @@ import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { testInFull, testOnce } from '../../support/longRun.js'
 import { deliveryOf } from '../samples.js'
+import { newestSegment, segmentFiles } from './folder.js'
 import { mountMemory } from './mounts.js'
 
 const dayMs = 86_400_000
@@ -109,7 +110,9 @@ describe('files of history', () => {
 		await told('a')
 		await cp(folder, `${folder}.copy`, { recursive: true })
 		await told('b', 'c')
-		for (const name of ['state.json', 'journal.jsonl']) await cp(join(`${folder}.copy`, name), join(folder, name))
+		for (const path of [...segmentFiles(folder), join(folder, 'state.json')]) await rm(path)
+		for (const path of [...segmentFiles(`${folder}.copy`), join(`${folder}.copy`, 'state.json')])
+			await cp(path, join(folder, basename(path)))
 		await told('d')
 		expect(await ids()).toEqual(['a', 'b', 'c', 'd'])
 		const numbers = (await entries()).map(({ seq }) => seq)
@@ -180,7 +183,7 @@ describe('files of history', () => {
 		const long = deliveryOf('long', { lastError: 'x'.repeat(9_000) })
 		await store.post([long])
 		await store.close()
-		expect((await readFile(join(folder, 'journal.jsonl'), 'utf8')).split('\n')).toHaveLength(2)
+		expect((await readFile(newestSegment(folder), 'utf8')).split('\n')).toHaveLength(2)
 		await rm(join(folder, 'history'))
 		await (await open()).close()
 		expect(await ids()).toEqual(['a'])

@@ -2,7 +2,7 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { summarize } from '../../../src/state/document.js'
-import { lockState } from '../../../src/state/file/disk/lock.js'
+import { holdFolder } from '../../../src/state/file/disk/hold.js'
 import { peek } from '../../../src/state/open.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
@@ -25,7 +25,7 @@ describe('peek', () => {
 	})
 
 	test('default: peek gives what the holder of the folder has on disk', async () => {
-		const release = await lockState(folder)
+		const { release } = await holdFolder(folder)
 		const store = await openFileStore(folder, { clock: () => 5 })
 		await store.commit(commitOf({ checkpoint: blockOf(3), deliveries: [deliveryOf('a'), deliveryOf('b')] }))
 		await store.resolve([{ id: 'a', result: 'delivered' }])

@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 afterEach(() => removeFolder(root))
 
-test.each(['state.json.tmp', 'state.json.prev', 'journal.jsonl.tmp', 'journal.jsonl.prev'])(
+test.each(['state.json.tmp', 'state.json.prev'])(
 	'behavior: a link named %s has no other file overwritten',
 	async (name) => {
 		const precious = join(root, 'precious')

@@ -1,6 +1,5 @@
 /** Errors of the operating system about files, in words for operators. */
 
-import { stat } from 'node:fs/promises'
 import { codeOf, systemWords } from '../../../base/systemError.js'
 import { StateError } from '../../../errors.js'
 
@@ -23,15 +22,4 @@ const todos: Readonly<Record<string, string | undefined>> = {
 
 export function isMissing(error: unknown): boolean {
 	return codeOf(error) === 'ENOENT'
-}
-
-/** Throws StateError `disk` when this cannot be determined. */
-export async function exists(path: string): Promise<boolean> {
-	try {
-		await stat(path)
-		return true
-	} catch (error) {
-		if (isMissing(error)) return false
-		throw diskError('read', path, error)
-	}
 }

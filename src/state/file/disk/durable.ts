@@ -63,21 +63,21 @@ async function readVerified<T extends object>(path: string, format: Format<T>): 
 	try {
 		return await format.decodeLines(linesIn(data))
 	} catch (cause) {
-		throw new Damage('its content cannot be understood', { cause })
+		throw new Damage('its content cannot be understood', { path, cause })
 	}
 }
 
 /** The data of a file, as JSON. */
 async function verified(path: string, bytes: Buffer): Promise<Buffer> {
-	if (bytes.length === 0) throw new Damage('it is empty')
-	if (bytes.every((byte) => byte === 0)) throw new Damage(`it holds nothing but ${bytes.length} zero bytes`)
+	if (bytes.length === 0) throw new Damage('it is empty', { path })
+	if (bytes.every((byte) => byte === 0)) throw new Damage(`it holds nothing but ${bytes.length} zero bytes`, { path })
 	const head = HEAD.exec(bytes.toString('latin1', 0, TAIL_BYTES))
-	if (!head) throw new Damage('it does not begin as a file of tracewatch does')
+	if (!head) throw new Damage('it does not begin as a file of tracewatch does', { path })
 	if (Number(head[1]) !== FORMAT) throw otherFormat(path, Number(head[1]), 'folder')
 	const tail = TAIL.exec(bytes.toString('latin1', Math.max(0, bytes.length - TAIL_BYTES)))
-	if (!tail) throw new Damage(`its end is missing (it breaks off after ${bytes.length} bytes)`)
+	if (!tail) throw new Damage(`its end is missing (it breaks off after ${bytes.length} bytes)`, { path })
 	const summed = bytes.subarray(0, bytes.length - tail[0].length)
-	if ((await sumOf(summed)) !== tail[1]) throw new Damage('its content does not match its checksum')
+	if ((await sumOf(summed)) !== tail[1]) throw new Damage('its content does not match its checksum', { path })
 	return summed.subarray(head[0].length)
 }
 

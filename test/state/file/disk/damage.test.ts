@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -7,7 +7,8 @@ import { StateError } from '../../../../src/errors.js'
 import type { Store } from '../../../../src/model/ports.js'
 import { peek } from '../../../../src/state/open.js'
 import { openFileStore } from '../../../support/fileStore.js'
-import { blockOf, commitOf } from '../../samples.js'
+import { silent } from '../../../support/silent.js'
+import { announcementOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
 import { fileOf, fillFolder, makeFolder, removeFolder } from '../folder.js'
 
 const shell = promisify(execFile)
@@ -91,46 +92,64 @@ const damages: readonly Case[] = [
 	{ name: 'missing', spoil: (path) => rm(path), words: /it is missing, though there was one/ },
 ]
 
-describe('state.json', () => {
-	const file = 'state.json'
-	test.each(damages)('error: $name: reported with both ways out, and nothing is touched', async ({ spoil, words }) => {
-		await spoil(at(file))
+const file = 'state.json'
+const seen = async (store: Store) => {
+	const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
+	return [checkpoint, covered?.size, (await store.deliveries()).map(({ id }) => id)]
+}
+
+describe('a damaged state.json', () => {
+	test.each(damages)(
+		'behavior: $name: the copy before it and the journal have everything',
+		async ({ spoil, words }) => {
+			await spoil(at(file))
+			const damaged = await readFile(at(file)).catch(() => null)
+			const peeked = await peek({ kind: 'folder', dir: folder })
+			expect(peeked?.whole.networks.get('ethereum')?.checkpoint).toEqual(blockOf(2))
+			expect(await readFile(at(file)).catch(() => null)).toEqual(damaged)
+			const warned: { file?: string; words: string }[] = []
+			const log = { ...silent, warn: (facts: object, words: string) => warned.push({ ...facts, words }) }
+			const store = await openFileStore(folder, { clock: () => 0, log, leastJournalBytes: 1 })
+			expect(await seen(store)).toEqual([blockOf(2), 1, ['a', 'b']])
+			expect(warned).toMatchObject([{ file: at(file), words: expect.stringMatching(/is restored: nothing was lost$/) }])
+			expect(warned[0]?.words).toMatch(words)
+			if (damaged !== null) expect(await readFile(at('state.json.damaged'))).toEqual(damaged)
+			// It goes on, also over new snapshots, and a later start has nothing to restore.
+			for (const block of [3, 4]) {
+				const deliveries = [deliveryOf(`z${block}`, { lastError: 'x'.repeat(9_000) })]
+				await store.commit(commitOf({ checkpoint: blockOf(block), deliveries }))
+			}
+			await store.close()
+			const later = await openFileStore(folder, { clock: () => 0, log })
+			expect(await seen(later)).toEqual([blockOf(4), 1, ['a', 'b', 'z3', 'z4']])
+			await later.close()
+			expect(warned).toHaveLength(1)
+		},
+	)
+
+	const some = damages.filter(({ name }) => ['empty', 'not ours', 'missing'].includes(name))
+	test.each(some)('error: $name, with a change that only it has: reported with both ways out', async (damage) => {
+		await large()
+		await damage.spoil(at(file))
 		const before = await contents()
 		const error = await refusal()
 		expect(error.reason).toBe('damaged')
-		expect(error.message).toMatch(words)
-		expect(error.message).toContain(`cp -p ${at(`${file}.prev`)} ${at(file)}`)
-		expect(error.message).toContain(`&& cp -p ${at('journal.jsonl.prev')} ${at('journal.jsonl')} (blocks since`)
-		expect(error.message).toContain(`rm -f ${at('state.json')}* ${at('journal.jsonl')}*`)
+		expect(error.message).toMatch(damage.words)
+		expect(error.message).toContain(`cp -p ${at(`${file}.prev`)} ${at(file)} && sed -i '1,$d' ${folder}/journal.`)
+		expect(error.message).toContain(`rm -f ${at('state.json')}* ${at('journal.')}*`)
 		expect(await contents()).toEqual(before)
 		expect((await refusal(() => peek({ kind: 'folder', dir: folder }))).reason).toBe('damaged')
-	})
-
-	test.each(damages)('behavior: $name: the command that is reported brings the copy back', async ({ spoil }) => {
-		await spoil(at(file))
-		const command = /cp -p .*(?= \(blocks)/.exec((await refusal()).message)?.[0] ?? ''
-		await shell('sh', ['-c', command])
+		await shell('sh', ['-c', wayOut(error)])
 		const store = await open()
-		// The snapshot before with its journal, which is as much as the one that is damaged held.
-		const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
-		expect([checkpoint, covered?.size]).toEqual([blockOf(2), 1])
-		await store.close()
-	})
-
-	test('behavior: damaged before its journal was begun, the command keeps the journal of the copy', async () => {
-		await rename(at('journal.jsonl.prev'), at('journal.jsonl'))
-		await writeFile(at(file), '')
-		const command = /cp -p .*(?= \(blocks)/.exec((await refusal()).message)?.[0] ?? ''
-		await shell('sh', ['-c', command])
-		const store = await open()
-		const { checkpoint, covered } = (await store.network('ethereum')) ?? {}
-		expect([checkpoint, covered?.size]).toEqual([blockOf(2), 1])
+		// What the snapshot before and its journal have.
+		expect(await seen(store)).toEqual([blockOf(2), 1, ['a', 'b']])
 		await store.close()
 	})
 
 	test('behavior: the other command that is reported begins anew', async () => {
+		await large()
 		await writeFile(at(file), '')
-		const command = /rm -f \S+ \S+/.exec((await refusal()).message)?.[0] ?? ''
+		const command = /rm -f \S+ \S+(?= \(every)/.exec((await refusal()).message)?.[0] ?? ''
 		await shell('sh', ['-c', command])
 		const store = await open()
 		expect(await store.network('ethereum')).toBeNull()
@@ -157,28 +176,38 @@ describe('state.json', () => {
 	})
 })
 
+/** So many announcements at once go into the snapshot alone. */
+async function large(): Promise<void> {
+	const store = await open()
+	const announcements = Array.from({ length: 2_100 }, (_, n) => announcementOf(`t${n}`, 3))
+	await store.commit(commitOf({ checkpoint: blockOf(3), announcements }))
+	await store.close()
+}
+
+/** The command that keeps the most. */
+const wayOut = ({ message }: StateError) => /cp -p .*(?= \(blocks)/.exec(message)?.[0] ?? ''
+
 test.each([
 	['state.json.prev', 'state.json'],
-	['journal.jsonl', 'state.json'],
+	['journal', 'state.json'],
+	['state.json', 'journal'],
 ])('error: with nothing left but %s, %s is lost, and it is no first run', async (left, lost) => {
-	if (left === 'journal.jsonl') {
-		const store = await open()
-		await store.commit(commitOf({ checkpoint: blockOf(5) }))
-		await store.close()
-	}
-	for (const name of await readdir(folder)) if (name !== left) await rm(at(name))
-	expect(await refusal()).toMatchObject({
-		reason: 'damaged',
-		message: expect.stringContaining(`${at(lost)} is damaged`),
-	})
+	const store = await open()
+	await store.commit(commitOf({ checkpoint: blockOf(5) }))
+	await store.close()
+	for (const name of await readdir(folder)) if (name.replace(/\.\d+\.jsonl/, '') !== left) await rm(at(name))
+	const { reason, message } = await refusal()
+	expect(reason).toBe('damaged')
+	expect(message).toContain(`${at(lost)}`)
+	expect(message).toContain('is damaged: it is missing, though there was one')
 })
 
 test('behavior: a path that a shell would take apart is quoted in the commands', async () => {
 	folder = join(root, "it's here")
 	await fillFolder(folder)
+	await large()
 	await writeFile(at('state.json'), '')
-	const command = /cp -p .*(?= \(blocks)/.exec((await refusal()).message)?.[0] ?? ''
-	await shell('sh', ['-c', command])
+	await shell('sh', ['-c', wayOut(await refusal())])
 	await (await open()).close()
 })
 

@@ -2,9 +2,10 @@ import { stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
+import { peek } from '../../../../src/state/open.js'
 import { openFileStore } from '../../../support/fileStore.js'
 import { blockOf, commitOf, deliveryOf } from '../../samples.js'
-import { makeFolder, removeFolder } from '../folder.js'
+import { makeFolder, newestSegment, removeFolder } from '../folder.js'
 import type { Mount } from '../mounts.js'
 import { copyDisk, makeDisk, mountDisk, mountMemory } from '../mounts.js'
 
@@ -42,7 +43,7 @@ async function fullDisk(disk: string): Promise<void> {
 	const store = await open(folder)
 	const { steps, error } = await fill(store)
 	expect(steps).toBeGreaterThan(2)
-	const path = join(folder, 'journal.jsonl')
+	const path = newestSegment(folder)
 	expect(error).toMatchObject({ name: 'StateError', reason: 'disk' })
 	expect(String(error)).toContain(
 		`cannot write ${path}: the disk is full (ENOSPC): make room there; a running daemon then continues; ` +
@@ -52,10 +53,9 @@ async function fullDisk(disk: string): Promise<void> {
 	expect((await store.network('ethereum'))?.checkpoint).toEqual(blockOf(steps))
 	expect(await store.deliveries()).toHaveLength(steps * 100)
 	await expect(stat(join(folder, 'state.json.tmp'))).rejects.toMatchObject({ code: 'ENOENT' })
-	const beside = await open(folder)
-	expect((await beside.network('ethereum'))?.checkpoint).toEqual(blockOf(steps))
-	expect(await beside.deliveries()).toEqual(await store.deliveries())
-	await beside.close()
+	const beside = await peek({ kind: 'folder', dir: folder })
+	expect(beside?.whole.networks.get('ethereum')?.checkpoint).toEqual(blockOf(steps))
+	expect([...(beside?.whole.deliveries.values() ?? [])]).toEqual(await store.deliveries())
 	// Nothing has to be done but to make room.
 	await unlink(ballast)
 	await store.commit(commitOf({ checkpoint: blockOf(steps + 1), deliveries: many((steps + 1) * 100) }))
@@ -87,9 +87,9 @@ describe('full disk', () => {
 		if (!mount) return
 		mounts.push(mount)
 		await writeFile(join(mount.folder, 'ballast'), Buffer.alloc(1 << 16)).catch(() => undefined)
-		await expect(open(mount.folder)).rejects.toMatchObject({ reason: 'disk' })
+		await expect(open(join(mount.folder, 'state'))).rejects.toMatchObject({ reason: 'disk' })
 		await unlink(join(mount.folder, 'ballast'))
-		await (await open(mount.folder)).close()
+		await (await open(join(mount.folder, 'state'))).close()
 	})
 })
 

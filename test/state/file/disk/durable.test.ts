@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
 import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
 import { readFolder } from '../../../../src/state/file/readFolder.js'
 import { FORMAT } from '../../../../src/state/stateFormat.js'
 import { openFileStore } from '../../../support/fileStore.js'
 import { addressOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
-import { fillFolder, makeFolder, removeFolder } from '../folder.js'
+import { fillFolder, makeFolder, removeFolder, segmentFiles } from '../folder.js'
 
 let root: string
 let folder: string
@@ -23,8 +23,8 @@ beforeEach(async () => {
 afterEach(() => removeFolder(root))
 
 describe('the files in the state folder', () => {
-	test('default: two files and the copies before them, for this user only', async () => {
-		const names = ['journal.jsonl', 'journal.jsonl.prev', 'state.json', 'state.json.prev']
+	test('default: a snapshot, the one before it, and the journal since that one, for this user only', async () => {
+		const names = ['journal.000002.jsonl', 'journal.000003.jsonl', 'state.json', 'state.json.prev']
 		expect((await readdir(folder)).sort()).toEqual(names)
 		for (const name of names) expect((await stat(at(name))).mode & 0o777).toBe(0o600)
 		expect((await stat(folder)).mode & 0o777).toBe(0o700)
@@ -64,7 +64,6 @@ describe('the files in the state folder', () => {
 
 	test('behavior: a file left over by a cut write is removed at the start, and never read', async () => {
 		await writeFile(at('state.json.tmp'), 'half')
-		await writeFile(at('journal.jsonl.tmp'), '')
 		await (await open()).close()
 		expect((await readdir(folder)).filter((name) => name.endsWith('.tmp'))).toEqual([])
 	})
@@ -91,7 +90,7 @@ test('behavior: copies made while it runs are a backup', async () => {
 	const backup = join(root, 'backup')
 	await mkdir(backup)
 	// In this order a snapshot that is written in between does no harm.
-	for (const name of ['journal.jsonl', 'state.json']) await copyFile(at(name), join(backup, name))
+	for (const path of [at('state.json'), ...segmentFiles(folder)]) await copyFile(path, join(backup, basename(path)))
 	await store.close()
 	const restored = await openFileStore(backup, { clock: () => 0 })
 	expect((await restored.network('ethereum'))?.checkpoint).toEqual(blockOf(2))

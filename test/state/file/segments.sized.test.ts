@@ -1,8 +1,8 @@
 // The snapshot and its journal: what is cut off, torn, spoilt or taken away at any moment, and what is written at all.
 
 import { execFile } from 'node:child_process'
-import { cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -28,7 +28,7 @@ import {
 	gapOf,
 	troubleOf,
 } from '../samples.js'
-import { fileOf, makeFolder, removeFolder } from './folder.js'
+import { fileOf, makeFolder, newestSegment, removeFolder, segmentFiles } from './folder.js'
 
 const shell = promisify(execFile)
 
@@ -143,7 +143,7 @@ testOnce('default: each change is read back as it was made, and peeked at', asyn
 	store = await open(1)
 	await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
 	await store.close()
-	expect((await readFile(at('journal.jsonl'), 'utf8')).split('\n')).toHaveLength(2)
+	expect((await readFile(newestSegment(folder), 'utf8')).split('\n')).toHaveLength(2)
 	const { deliveries, summary: _, ...rest } = await seenIn(folder)
 	expect({ ...before, ...rest }).toEqual(before)
 	expect(deliveries.slice(0, -1)).toEqual(before.deliveries)
@@ -159,8 +159,8 @@ testOnce('behavior: a journal that an earlier build wrote is read as it was mean
 	for (const step of steps) await step(store)
 	const expected = await seen(store)
 	await store.close()
-	// The id of the snapshot is random.
-	const [head = '', ...lines] = (await readFile(at('journal.jsonl'), 'utf8')).trimEnd().split('\n')
+	const journal = newestSegment(folder)
+	const [head = '', ...lines] = (await readFile(journal, 'utf8')).trimEnd().split('\n')
 	if (process.env.TRACEWATCH_GOLDEN === '1') await writeFile(golden, `${lines.join('\n')}\n`)
 	const kept = await readFile(golden, 'utf8')
 	const changesOf = (text: string) =>
@@ -169,7 +169,7 @@ testOnce('behavior: a journal that an earlier build wrote is read as it was mean
 			.split('\n')
 			.map((line) => JSON.parse(line).changes)
 	expect(changesOf(lines.join('\n'))).toEqual(changesOf(kept))
-	await writeFile(at('journal.jsonl'), `${head}\n${kept}`)
+	await writeFile(journal, `${head}\n${kept}`)
 	expect(await seenIn(folder)).toEqual(expected)
 })
 
@@ -178,7 +178,7 @@ testOnce('default: the files are JSON, a line a record and a line a write', asyn
 	for (const step of steps) await step(store)
 	await store.close()
 	expect(Array.isArray(JSON.parse(await readFile(at('state.json'), 'utf8')).data)).toBe(true)
-	const lines = (await readFile(at('journal.jsonl'), 'utf8')).trimEnd().split('\n')
+	const lines = (await readFile(newestSegment(folder), 'utf8')).trimEnd().split('\n')
 	expect(lines.slice(1).map((line) => JSON.parse(line).n)).toEqual(steps.map((_, index) => index + 1))
 	for (const name of await readdir(folder)) expect((await stat(at(name))).mode & 0o777).toBe(0o600)
 })
@@ -187,24 +187,29 @@ test('behavior: killed at any byte of a write, that write was never done, and th
 	const store = await open()
 	await steps[0]?.(store)
 	const before = (await readFolder(folder))?.whole
-	const whole = (await readFile(at('journal.jsonl'))).length
+	const journal = newestSegment(folder)
+	const whole = (await readFile(journal)).length
 	await steps[1]?.(store)
 	await store.close()
 	const after = (await readFolder(folder))?.whole
 	expect(after).not.toEqual(before)
-	const bytes = await readFile(at('journal.jsonl'))
+	const bytes = await readFile(journal)
 	const copy = join(root, 'copy')
-	await cp(folder, copy, { recursive: true })
+	const afresh = async (content: Uint8Array) => {
+		await rm(copy, { recursive: true, force: true })
+		await cp(folder, copy, { recursive: true })
+		await writeFile(join(copy, basename(journal)), content)
+	}
 	const lengths = Array.from({ length: bytes.length - whole + 1 }, (_, at) => whole + at)
 	// In `npm test` the first and the last bytes of the line, and each tenth.
 	const isShort = (at: number) => at % 10 === 0 || at < whole + 20 || at > bytes.length - 20
 	for (const length of divided(lengths, isShort)) {
-		await writeFile(join(copy, 'journal.jsonl'), bytes.subarray(0, length))
+		await afresh(bytes.subarray(0, length))
 		const expected = length === bytes.length ? after : before
 		expect((await readFolder(copy))?.whole).toEqual(expected)
 		// A page of zeros is what a power cut may leave.
 		if (length % 200 !== 0) continue
-		await writeFile(join(copy, 'journal.jsonl'), Buffer.concat([bytes.subarray(0, length), Buffer.alloc(4_096)]))
+		await afresh(Buffer.concat([bytes.subarray(0, length), Buffer.alloc(4_096)]))
 		expect((await readFolder(copy))?.whole).toEqual(expected)
 		const next = await open(undefined, copy)
 		await next.commit(commitOf({ checkpoint: blockOf(9) }))
@@ -218,24 +223,29 @@ testOnce('behavior: killed at any moment of a new snapshot, nothing is lost and 
 	for (const step of steps.slice(0, 8)) await step(store)
 	const expected = await seen(store)
 	await store.close()
-	const [state, journal] = [await readFile(at('state.json')), await readFile(at('journal.jsonl'))]
+	const [first = '', second = '', third = ''] = [1, 2, 3].map((number) => `journal.00000${number}.jsonl`)
+	const [state, journal] = [await readFile(at('state.json')), await readFile(at(first))]
 	// The same state as a snapshot: a large write that changes nothing else would be one; this one is dropped again.
 	store = await open(1)
 	await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
+	const journal2 = await readFile(at(second))
 	await store.drop(['z'])
 	await store.close()
-	const [state2, journal2] = [await readFile(at('state.json')), await readFile(at('journal.jsonl'))]
+	const [state2, journal3] = [await readFile(at('state.json')), await readFile(at(third))]
 	expect(state2).not.toEqual(state)
 	const withZ = { ...(await seenIn(folder)) }
 	expect(withZ).toEqual(expected)
+	const before = { [first]: journal, [second]: journal2 }
+	const empty = Buffer.alloc(0)
 	const moments: readonly Record<string, Buffer>[] = [
-		{ 'state.json': state, 'journal.jsonl': journal, 'state.json.tmp': state2.subarray(0, 200) },
-		{ 'state.json': state, 'journal.jsonl': journal, 'state.json.tmp': state2 },
-		{ 'state.json': state, 'journal.jsonl': journal, 'state.json.prev': state, 'state.json.tmp': state2 },
+		{ ...before, 'state.json': state },
+		{ ...before, 'state.json': state, [third]: empty, 'state.json.tmp': state2.subarray(0, 200) },
+		{ ...before, 'state.json': state, [third]: empty, 'state.json.tmp': state2 },
+		{ ...before, 'state.json': state, [third]: empty, 'state.json.prev': state, 'state.json.tmp': state2 },
 		// Then the new one counts, with what the journal before held.
-		{ 'state.json': state2, 'journal.jsonl': journal, 'state.json.prev': state },
-		{ 'state.json': state2, 'journal.jsonl': journal, 'state.json.prev': state, 'journal.jsonl.tmp': Buffer.alloc(7) },
-		{ 'state.json': state2, 'journal.jsonl': journal2, 'state.json.prev': state, 'journal.jsonl.prev': journal },
+		{ ...before, 'state.json': state2, [third]: empty, 'state.json.prev': state },
+		{ ...before, 'state.json': state2, [third]: journal3.subarray(0, 9), 'state.json.prev': state },
+		{ ...before, 'state.json': state2, [third]: journal3, 'state.json.prev': state },
 	]
 	for (const [index, files] of moments.entries()) {
 		const then = join(root, `moment-${index}`)
@@ -253,10 +263,10 @@ testOnce('behavior: killed at any moment of a new snapshot, nothing is lost and 
 	}
 })
 
-testOnce('behavior: a first start killed between its two files is a first start', async () => {
+testOnce('behavior: a first start that was killed before its snapshot is a first start', async () => {
 	await (await open()).close()
 	await rm(at('state.json'))
-	expect((await readdir(folder)).sort()).toEqual(['journal.jsonl'])
+	await writeFile(newestSegment(folder), '')
 	const store = await open()
 	expect(await store.network('ethereum')).toBeNull()
 	await store.close()
@@ -283,10 +293,9 @@ testInFull('behavior: over many writes and snapshots, cut off at random, it is w
 		if (random() < 0.8) continue
 		const before = await seen(store)
 		await store.close()
-		const journal = await readFile(at('journal.jsonl'), 'utf8')
 		snapshots.add((await readFile(at('state.json'), 'utf8')).slice(0, 60))
-		const torn = `{"n":${journal.split('\n').length - 1},"changes":[{"act":"post","atMs":5,"argument":[`
-		await writeFile(at('journal.jsonl'), journal + torn.slice(0, Math.floor(random() * torn.length)))
+		const torn = `{"n":7,"changes":[{"act":"post","atMs":5,"argument":[`
+		await appendFile(newestSegment(folder), torn.slice(0, Math.floor(random() * torn.length)))
 		store = await open(3_000)
 		expect(await seen(store)).toEqual(before)
 	}
@@ -298,13 +307,13 @@ testOnce('behavior: a poll writes what changed, however much is remembered', asy
 	const store = await open()
 	const announcements = Array.from({ length: 3_000 }, (_, n) => announcementOf(`t${n}`, 10))
 	await store.commit(commitOf({ checkpoint: blockOf(1), announcements }))
-	const before = (await stat(at('journal.jsonl'))).size
+	const before = (await stat(newestSegment(folder))).size
 	await store.commit(commitOf({ checkpoint: blockOf(2), seen: { head: 2 } }))
-	const quiet = (await stat(at('journal.jsonl'))).size
+	const quiet = (await stat(newestSegment(folder))).size
 	await store.commit(
 		commitOf({ checkpoint: blockOf(3), announcements: [announcementOf('x', 3)], deliveries: [deliveryOf('x')] }),
 	)
-	const busy = (await stat(at('journal.jsonl'))).size
+	const busy = (await stat(newestSegment(folder))).size
 	await store.close()
 	// 3,000 alerts of one commit went into a snapshot.
 	expect((await stat(at('state.json'))).size).toBeGreaterThan(1_000_000)
@@ -349,7 +358,7 @@ testOnce('behavior: an enrolment beside a backfill of many addresses does not na
 		covered: new Map([[addressOf(3), coverageOf(6)]]),
 		backfills: [...(state?.backfills ?? []), more],
 	})
-	expect((await stat(at('journal.jsonl'))).size).toBeLessThan(2_000)
+	expect((await stat(newestSegment(folder))).size).toBeLessThan(2_000)
 	const before = (await store.network('ethereum'))?.backfills
 	await store.close()
 	const after = await open()
@@ -360,10 +369,23 @@ testOnce('behavior: an enrolment beside a backfill of many addresses does not na
 testOnce('behavior: a journal that is taken away while it runs is begun anew with all that is remembered', async () => {
 	const store = await open()
 	for (const step of steps.slice(0, 4)) await step(store)
-	for (const spoil of [() => rm(at('journal.jsonl')), () => writeFile(at('journal.jsonl'), '')]) {
+	const seenOnDisk = async () => {
+		const copy = join(root, 'copy')
+		await rm(copy, { recursive: true, force: true })
+		await cp(folder, copy, { recursive: true })
+		return await seenIn(copy)
+	}
+	const spoils = [
+		() => rm(newestSegment(folder)),
+		() => writeFile(newestSegment(folder), ''),
+		() => Promise.all(segmentFiles(folder).map((path) => rm(path))),
+	]
+	for (const [index, spoil] of spoils.entries()) {
 		await spoil()
-		await store.post([deliveryOf(`z${Math.random()}`.replace('.', ''))])
-		expect(await seenIn(folder)).toEqual(await seen(store))
+		await store.post([deliveryOf(`z${index}`)])
+		expect(await seenOnDisk()).toEqual(await seen(store))
+		await store.post([deliveryOf(`y${index}`)])
+		expect(await seenOnDisk()).toEqual(await seen(store))
 	}
 	await store.close()
 })
@@ -390,7 +412,7 @@ describeOnce('damage', () => {
 			() => 'it opened',
 			(error: Error) => error.message,
 		)
-	const lines = async () => (await readFile(at('journal.jsonl'), 'utf8')).split('\n')
+	const lines = async () => (await readFile(newestSegment(folder), 'utf8')).split('\n')
 
 	beforeEach(async () => {
 		const store = await open()
@@ -410,59 +432,50 @@ describeOnce('damage', () => {
 	])(
 		'error: a line in the middle that is %s: reported in words, and what is before it can be kept',
 		async (_, spoil, words) => {
-			await writeFile(at('journal.jsonl'), spoil(await lines()).join('\n'))
+			const journal = newestSegment(folder)
+			await writeFile(journal, spoil(await lines()).join('\n'))
 			const message = await refused()
-			expect(message).toContain(`${at('journal.jsonl')} is damaged: ${words}. Nothing was changed.`)
+			expect(message).toContain(`${journal} is damaged: ${words}. Nothing was changed.`)
 			await expect(peek({ kind: 'folder', dir: folder })).rejects.toMatchObject({ reason: 'damaged' })
-			const [command = ''] = /sed -i '\d+,\$d' \S+/.exec(message) ?? []
+			const [command = ''] = /sed -i '\d+,\$d' .*(?= \(blocks)/.exec(message) ?? []
 			await shell('sh', ['-c', command])
 			expect((await seenIn(folder)).checkpoint).toEqual(blockOf(1))
 		},
 	)
 
 	test.each([
-		['missing', () => rm(at('journal.jsonl')), 'it is missing, though there was one'],
-		['empty', () => writeFile(at('journal.jsonl'), ''), 'it does not begin as a journal of tracewatch does'],
-		[
-			'of another state.json',
-			async () =>
-				writeFile(
-					at('journal.jsonl'),
-					(await readFile(at('journal.jsonl'), 'utf8')).replace(/[0-9a-f]{12}/, '0a'.repeat(6)),
-				),
-			'it belongs to another state.json',
-		],
-	])('error: a journal that is %s: reported in words, and one can continue without it', async (_, spoil, words) => {
-		await spoil()
-		const message = await refused()
-		expect(message).toContain(`${at('journal.jsonl')} is damaged: ${words}. Nothing was changed.`)
-		const [command = ''] = /echo '\{.*?\}' > \S+/.exec(message) ?? []
-		await shell('sh', ['-c', command])
+		['missing', (path: string) => rm(path), /it is missing, though there was one/],
+		['emptied', (path: string) => writeFile(path, ''), /it continues write 5, and write 0 is the last/],
+		['another file', (path: string) => writeFile(path, 'x\ny\n'), /it does not begin as a journal of tracewatch does/],
+	])('error: a segment that is %s: reported in words, and one can continue without it', async (_, spoil, words) => {
 		const store = await open()
-		expect(await store.network('ethereum')).toBeNull()
+		await store.commit(commitOf({ checkpoint: blockOf(8) }))
 		await store.close()
+		await spoil(segmentFiles(folder)[0] ?? '')
+		const message = await refused()
+		expect(message).toMatch(words)
+		expect(message).toContain('is damaged')
+		const [command = ''] = /(?:sed|: >) .*(?= \(blocks)/.exec(message) ?? []
+		await shell('sh', ['-c', command])
+		const after = await open()
+		expect(await after.network('ethereum')).toBeNull()
+		await after.close()
 	})
 
 	test.each([
 		['no list', {}],
 		['a record of no known kind', [{ foo: 1 }]],
-		['a delivery that is none', [{ snapshot: 'aa', before: null }, { deliveries: [{ id: 'a' }] }]],
-		[
-			'a delivery without its alert',
-			[{ snapshot: 'aa', before: null }, { deliveries: [{ ...deliveryOf('a'), message: {} }] }],
-		],
-		['deliveries that are no list', [{ snapshot: 'aa', before: null }, { deliveries: 7 }]],
+		['a delivery that is none', [{ line: 0, since: 1 }, { deliveries: [{ id: 'a' }] }]],
+		['a delivery without its alert', [{ line: 0, since: 1 }, { deliveries: [{ ...deliveryOf('a'), message: {} }] }]],
+		['deliveries that are no list', [{ line: 0, since: 1 }, { deliveries: 7 }]],
 		[
 			'a block that is no number',
 			[
-				{ snapshot: 'aa', before: null },
+				{ line: 0, since: 1 },
 				{ network: 'x', facts: { chainId: 1, checkpoint: { number: 'y', hash: 'z' } } },
 			],
 		],
-		[
-			'places that are not covered',
-			[{ snapshot: 'aa', before: null }, ...networkRecord, { backfill: 0, places: [[0, 9]] }],
-		],
+		['places that are not covered', [{ line: 0, since: 1 }, ...networkRecord, { backfill: 0, places: [[0, 9]] }]],
 	])('error: a state with a right checksum and wrong content: %s', async (_, data) => {
 		const lined = Array.isArray(data) ? `[\n${data.map((one) => JSON.stringify(one)).join(',\n')}\n]` : null
 		await writeFile(at('state.json'), fileOf(data, undefined, lined ?? undefined))

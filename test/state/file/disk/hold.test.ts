@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { chmod, mkdir, readFile, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { lockState } from '../../../../src/state/file/disk/lock.js'
+import { holdFolder } from '../../../../src/state/file/disk/hold.js'
 import { apart } from '../../../support/apart.js'
 import { notProved } from '../../../support/notProved.js'
 import { startChild, startChildBy, stopChildren } from '../../child.js'
@@ -30,7 +30,7 @@ const hold = async () => {
 
 /** How the lock is refused. */
 const refusal = async () => {
-	const error = await lockState(folder).catch((cause) => cause)
+	const error = await holdFolder(folder).catch((cause) => cause)
 	expect(error).toMatchObject({ reason: 'locked' })
 	return error.message
 }
@@ -38,14 +38,14 @@ const refusal = async () => {
 describe('a state folder is held by one process', () => {
 	test('default: taken, given back, taken again; the folder is made', async () => {
 		const inner = join(folder, 'new', 'state')
-		for (let times = 0; times < 12; times++) await (await lockState(inner))()
+		for (let times = 0; times < 12; times++) await (await holdFolder(inner)).release()
 	})
 
 	test('default: two folders do not touch each other', async () => {
-		const first = await lockState(join(folder, 'a'))
-		const second = await lockState(join(folder, 'b'))
-		await first()
-		await second()
+		const first = await holdFolder(join(folder, 'a'))
+		const second = await holdFolder(join(folder, 'b'))
+		await first.release()
+		await second.release()
 	})
 
 	test('error: held by a living process, whose number is reported', async () => {
@@ -58,13 +58,13 @@ describe('a state folder is held by one process', () => {
 	test('error: the same folder by another name is the same folder', async () => {
 		await hold()
 		await symlink(folder, join(folder, 'alias'))
-		await expect(lockState(join(folder, 'alias'))).rejects.toMatchObject({ reason: 'locked' })
+		await expect(holdFolder(join(folder, 'alias'))).rejects.toMatchObject({ reason: 'locked' })
 	})
 
 	test('behavior: free at once after a kill -9', async () => {
 		const child = await hold()
 		await child.kill('SIGKILL')
-		await (await lockState(folder))()
+		await (await holdFolder(folder)).release()
 	})
 
 	test('error: a paused holder keeps it, and is named', async () => {
@@ -86,26 +86,26 @@ describe('a state folder is held by one process', () => {
 	test('behavior: a folder whose path is too long for a socket is locked all the same', async () => {
 		const long = join(folder, 'a'.repeat(90), 'b'.repeat(90))
 		await mkdir(long, { recursive: true, mode: 0o700 })
-		const release = await lockState(long)
-		await expect(lockState(long)).rejects.toMatchObject({ reason: 'locked' })
+		const { release } = await holdFolder(long)
+		await expect(holdFolder(long)).rejects.toMatchObject({ reason: 'locked' })
 		await release()
-		await (await lockState(long))()
+		await (await holdFolder(long)).release()
 	})
 
 	test('behavior: a copy of the folder, made while it is held, is free, and the folder stays held', async () => {
 		await hold()
 		const copy = `${folder}-copy`
 		execFileSync('cp', ['-a', folder, copy])
-		await (await lockState(copy))()
+		await (await holdFolder(copy)).release()
 		await removeFolder(copy)
-		await expect(lockState(folder)).rejects.toMatchObject({ reason: 'locked' })
+		await expect(holdFolder(folder)).rejects.toMatchObject({ reason: 'locked' })
 	})
 
 	test('behavior: sockets left behind by killed processes are removed', async () => {
 		for (let times = 0; times < 3; times++) await (await hold()).kill('SIGKILL')
-		const release = await lockState(folder)
+		const { release } = await holdFolder(folder)
 		const left = execFileSync('ls', [folder], { encoding: 'utf8' }).trim().split('\n')
-		expect(left.filter((name) => name.startsWith('lock.held-'))).toHaveLength(1)
+		expect(left.filter((name) => name.endsWith('.sock'))).toEqual([`held.${process.pid}.sock`])
 		await release()
 	})
 })
@@ -113,19 +113,19 @@ describe('a state folder is held by one process', () => {
 describe('write access to the state folder', () => {
 	test('default: a new state folder is made for this user alone', async () => {
 		const inner = join(folder, 'state')
-		await (await lockState(inner))()
+		await (await holdFolder(inner)).release()
 		expect((await stat(inner)).mode & 0o777).toBe(0o700)
 	})
 
 	test('behavior: a folder writable for the group, as a generous umask makes it, is closed to the group', async () => {
 		await chmod(folder, 0o775)
-		await (await lockState(folder))()
+		await (await holdFolder(folder)).release()
 		expect((await stat(folder)).mode & 0o777).toBe(0o755)
 	})
 
 	test('error: a folder that every user may write to', async () => {
 		await chmod(folder, 0o777)
-		await expect(lockState(folder)).rejects.toMatchObject({
+		await expect(holdFolder(folder)).rejects.toMatchObject({
 			reason: 'disk',
 			message: expect.stringMatching(/^other users may write to the state folder .* \(0777\).*chmod 700/),
 		})
@@ -159,7 +159,7 @@ describe.runIf(isLinux)('another user of the machine', () => {
 		const squatter = spawn(other, [...asOtherArgs, '-e', squat, folder, ...seen], { cwd: '/' })
 		try {
 			expect(String((await once(squatter.stdout, 'data'))[0])).toMatch(/^taken/)
-			await (await lockState(folder))()
+			await (await holdFolder(folder)).release()
 		} finally {
 			squatter.kill('SIGKILL')
 		}
@@ -171,22 +171,24 @@ describe.runIf(isLinux)('another user of the machine', () => {
 			return here.skip()
 		}
 		await chmod(folder, 0o755)
-		await hold()
+		const child = await hold()
 		const attack = `
 			const fs = require('fs'), net = require('net'), path = require('path')
-			const [folder] = process.argv.slice(1)
+			const [folder, held] = process.argv.slice(1)
 			const tries = {
-				link: () => fs.symlinkSync('x', path.join(folder, 'lock.99.sock')),
+				segment: () => fs.writeFileSync(path.join(folder, 'journal.000099.jsonl'), ''),
 				temporary: () => fs.symlinkSync('/etc/passwd', path.join(folder, 'state.json.tmp')),
-				remove: () => fs.unlinkSync(path.join(folder, 'lock.1.sock')),
-				rename: () => fs.renameSync(path.join(folder, 'lock.1.sock'), path.join(folder, 'lock.0.sock')),
+				remove: () => fs.unlinkSync(path.join(folder, held)),
+				rename: () => fs.renameSync(path.join(folder, held), path.join(folder, 'x')),
 			}
 			const done = Object.entries(tries).flatMap(([name, act]) => { try { act(); return [name] } catch { return [] } })
-			const socket = net.connect(path.join(folder, fs.readlinkSync(path.join(folder, 'lock.1.sock'))))
+			const socket = net.connect(path.join(folder, held))
 			socket.on('connect', () => { console.log([...done, 'connect'].join()); process.exit() })
 			socket.on('error', (error) => { console.log([...done, error.code].join()); process.exit() })`
 		const options = { encoding: 'utf8', timeout: 120_000, cwd: '/' } as const
-		expect(spawnSync(other, [...asOtherArgs, '-e', attack, folder], options).stdout.trim()).toBe('EACCES')
+		expect(
+			spawnSync(other, [...asOtherArgs, '-e', attack, folder, `held.${child.pid}.sock`], options).stdout.trim(),
+		).toBe('EACCES')
 	})
 
 	test('behavior: a network of its own, as containers have it, is no way past the lock', async (here) => {
