@@ -3,7 +3,7 @@ import { describeConfig } from '../config/describe.js'
 import { checkWatchlists, findConfig } from '../config/load.js'
 import { ConfigError, formatProblem } from '../errors.js'
 import { type Command, configOption, exitCodes, paragraphs } from './command.js'
-import { openConfig } from './shared/openConfig.js'
+import { openConfig, readingOf } from './shared/openConfig.js'
 import { whileWaiting } from './shared/progress.js'
 import { withSudoHint } from './shared/sudoHint.js'
 
@@ -21,8 +21,8 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 	async run(args, io) {
 		try {
 			if (args.values.watchlists === true) {
-				const path = findConfig(typeof args.values.config === 'string' ? args.values.config : undefined, io.cwd)
-				const read = () => checkWatchlists(path, { env: io.env, cwd: io.cwd })
+				const path = findConfig(args.values.config, io.cwd)
+				const read = () => checkWatchlists(path, readingOf(io))
 				const count = await whileWaiting(() => 'reading the watchlists', read)
 				io.out(`the watchlists are right: ${counted(count, 'watch', 'watches')}`)
 				return exitCodes.done

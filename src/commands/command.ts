@@ -37,7 +37,7 @@ export interface Io {
 
 export interface CommandArgs {
 	/** By the option's long name in camel case, as commander has read them. */
-	readonly values: Readonly<Record<string, unknown>>
+	readonly values: Readonly<Record<string, unknown>> & { readonly config?: string }
 	readonly positionals: readonly string[]
 }
 

@@ -143,8 +143,7 @@ function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 	for (const [name, { summary, load }] of Object.entries(commands)) {
 		const command = program.command(name).summary(summary).description(summary)
 		command.action(async () => {
-			const values: Record<string, unknown> = command.opts()
-			onEnd(await (await load()).run({ values, positionals: command.args }, io))
+			onEnd(await (await load()).run({ values: command.opts(), positionals: command.args }, io))
 		})
 	}
 	return program.hook('preSubcommand', async (_, command) => {

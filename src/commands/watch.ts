@@ -14,6 +14,7 @@ import { sentence } from '../notify/text/sentence.js'
 import { version } from '../version.js'
 import { type Command, type CommandArgs, exitCodes, type Io, paragraphs, readBy } from './command.js'
 import { chainIdOf } from './shared/chainId.js'
+import { readingOf } from './shared/openConfig.js'
 import { openLog } from './shared/openLog.js'
 import { readBlock } from './shared/span.js'
 import { isUnread } from './shared/unread.js'
@@ -115,9 +116,8 @@ async function openSite(address: Address, { values }: CommandArgs, folder: strin
 	// JSON is valid YAML.
 	await writeFile(join(folder, 'watchlist.yaml'), JSON.stringify(list), { mode: 0o600 })
 	await writeFile(join(folder, 'tracewatch.yaml'), JSON.stringify(site), { mode: 0o600 })
-	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
 	try {
-		return await loadConfig(join(folder, 'tracewatch.yaml'), { env: { RPC_URL: rpc }, cwd: folder, onSecrets })
+		return await loadConfig(join(folder, 'tracewatch.yaml'), { ...readingOf(io), env: { RPC_URL: rpc }, cwd: folder })
 	} catch (error) {
 		// The problem's file and line are in files that the user has never seen.
 		if (!(error instanceof ConfigError)) throw error

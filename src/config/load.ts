@@ -6,7 +6,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'
-import { ConfigError, type Problem } from '../errors.js'
+import { ConfigError, type Problem, UsageError } from '../errors.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Names, WatchlistPlace } from './names.js'
@@ -32,7 +32,7 @@ export interface LoadOptions {
 	readonly env: NodeJS.ProcessEnv
 	/** Folder that paths in messages are relative to. Default: the process's working folder. */
 	readonly cwd?: string
-	/** Called with the secrets before the watchlists are read, since their problems might quote a secret. */
+	/** Called with the secrets before anything else is read or reported, which might quote a secret. */
 	readonly onSecrets?: (secrets: readonly string[]) => void
 	/**
 	 * Opens the copies of the last good watchlists; called when the watchlists have problems and the settings have none.
@@ -113,9 +113,6 @@ export interface StateSettings {
 	readonly historyMs: number | undefined
 	readonly networks: readonly string[]
 	readonly receivers: readonly string[]
-	readonly secrets: readonly string[]
-	/** Problems of the settings that did not prevent reading where the state is. */
-	readonly problems: readonly Problem[]
 }
 
 /**
@@ -126,47 +123,42 @@ export interface StateSettings {
  */
 export async function loadStateSettings(
 	path: string,
-	{ env, cwd = process.cwd() }: LoadOptions,
+	{ env, cwd = process.cwd(), onSecrets }: LoadOptions,
 ): Promise<StateSettings> {
 	const { settings, problems, statePlace, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (statePlace === null) throw new ConfigError(problems)
+	onSecrets?.(settings?.secrets ?? (statePlace.kind === 'postgres' ? databaseSecrets(statePlace.url) : []))
 	return {
 		statePlace,
 		historyMs: settings?.historyMs,
 		networks: [...(names.networks?.keys() ?? [])],
 		receivers: names.receivers ?? [],
-		secrets: settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []),
-		problems,
 	}
 }
 
 /**
- * Reads the place of a state as the command line names it; `${NAME}` is looked up as in tracewatch.yaml. `secrets` must
- * be hidden before `problem` is shown.
+ * Reads the place of a state as the command line names it; `${NAME}` is looked up as in tracewatch.yaml.
+ *
+ * @throws UsageError, after `onSecrets` was called.
  */
 export function readStatePlace(
 	text: string,
 	named: string | undefined,
-	{ env, cwd = process.cwd() }: LoadOptions,
-): {
-	readonly secrets: readonly string[]
-	readonly place: StatePlace | null
-	/** Empty where there is a place. */
-	readonly problem: string
-} {
+	{ env, cwd = process.cwd(), onSecrets }: LoadOptions,
+): StatePlace {
 	const settingsPath = named === undefined ? (findDefault(cwd) ?? resolve(cwd, 'tracewatch.yaml')) : resolve(cwd, named)
 	const { value, filled, problems } = interpolate(text, env, dirname(settingsPath))
 	const written = String(value)
 	const values = isDatabase(written) ? filled.flatMap((one) => one.values) : []
-	const secrets = [...values, ...databaseSecrets(written)]
+	onSecrets?.([...values, ...databaseSecrets(written)])
 	const [missing] = problems
-	if (missing !== undefined) return { secrets, place: null, problem: missing.message }
+	if (missing !== undefined) throw new UsageError(missing.message)
 	try {
-		return { secrets, place: statePlaceOf(readState(written), cwd), problem: '' }
+		return statePlaceOf(readState(written), cwd)
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error
 		const shown = filled.length > 0 || isDatabase(text) ? 'the URL of a database' : `\`${text}\``
-		return { secrets, place: null, problem: `${shown} ${error.message}` }
+		throw new UsageError(`${shown} ${error.message}`)
 	}
 }
 

@@ -12,6 +12,7 @@ import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
 import { type Command, exitCodes, type Io, paragraphs, readBy } from '../command.js'
+import { readingOf } from '../shared/openConfig.js'
 import { ask, unanswered } from './ask.js'
 import { hookFormats, questions, readLabel, readWatched } from './questions.js'
 import { configText, type Said, secretsOf, watchlistText } from './texts.js'
@@ -169,8 +170,7 @@ async function write(said: Said, place: Place, io: Io): Promise<void> {
 		await keep(watchlist, watchlistText(said))
 		await keep(fresh, configText(said, place))
 		// A watchlist that is there may name other networks or receivers.
-		const onSecrets = (all: readonly string[]) => void io.scrubber.add(all)
-		await loadConfig(fresh, { env: { ...io.env, ...secrets }, cwd: io.cwd, onSecrets })
+		await loadConfig(fresh, { ...readingOf(io), env: { ...io.env, ...secrets } })
 		await rename(fresh, path)
 	} catch (error) {
 		// The last file was there before.

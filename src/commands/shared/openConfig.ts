@@ -11,18 +11,18 @@ import {
 import type { CommandArgs, Io } from '../command.js'
 import { whileWaiting } from './progress.js'
 
-/**
- * Reads the configuration that `-c` names, or the default one. Its secrets are hidden in all output from then on.
- * Throws ConfigError.
- */
+/** How a command reads its configuration: secrets are hidden in all output from then on. */
+export function readingOf({ env, cwd, scrubber }: Io): LoadOptions {
+	return { env, cwd, onSecrets: (secrets) => void scrubber.add(secrets) }
+}
+
+/** Reads the configuration that `-c` names, or the default one. Throws ConfigError. */
 export async function openConfig({ values }: CommandArgs, io: Io, lastGood?: LoadOptions['lastGood']): Promise<Config> {
-	const named = typeof values.config === 'string' ? values.config : undefined
-	const onSecrets = (secrets: readonly string[]) => void io.scrubber.add(secrets)
-	const options = { env: io.env, cwd: io.cwd, onSecrets, ...(lastGood && { lastGood }) }
+	const options = { ...readingOf(io), ...(lastGood && { lastGood }) }
 	// Reading a million watches takes seconds.
 	return await whileWaiting(
 		() => 'reading the watchlists',
-		() => loadConfig(findConfig(named, io.cwd), options),
+		() => loadConfig(findConfig(values.config, io.cwd), options),
 	)
 }
 
@@ -31,8 +31,5 @@ export async function openConfig({ values }: CommandArgs, io: Io, lastGood?: Loa
  * ConfigError when the settings do not say where the state is.
  */
 export async function openStateSettings({ values }: CommandArgs, io: Io): Promise<StateSettings> {
-	const named = typeof values.config === 'string' ? values.config : undefined
-	const settings = await loadStateSettings(findConfig(named, io.cwd), { env: io.env, cwd: io.cwd })
-	io.scrubber.add(settings.secrets)
-	return settings
+	return await loadStateSettings(findConfig(values.config, io.cwd), readingOf(io))
 }

@@ -6,7 +6,8 @@ import { readStatePlace } from '../../config/load.js'
 import { statePlaceInWords } from '../../config/settings/statePlace.js'
 import { UsageError } from '../../errors.js'
 import { copyState } from '../../state/wholeState.js'
-import { type Command, type CommandArgs, configOption, exitCodes, type Io, paragraphs } from '../command.js'
+import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
+import { readingOf } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
 
 export const state: Command = {
@@ -25,7 +26,8 @@ To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, star
 			.option('-c, --config <file>', `where \${NAME} is looked up beside; ${configOption[1]}`),
 	async run(args, io) {
 		const [, first = '', second = ''] = args.positionals
-		const [from, to] = [placeOf(first, args, io), placeOf(second, args, io)]
+		const placeOf = (text: string) => readStatePlace(text, args.values.config, readingOf(io))
+		const [from, to] = [placeOf(first), placeOf(second)]
 		const [here, there] = [statePlaceInWords(from, io.cwd), statePlaceInWords(to, io.cwd)]
 		if (JSON.stringify(from) === JSON.stringify(to)) throw new UsageError(`FROM and TO are both ${here}`)
 		const whole = await whileWaiting(
@@ -35,14 +37,6 @@ To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, star
 		io.out(`${inWords(whole)} copied from ${here} to ${there}`)
 		return exitCodes.done
 	},
-}
-
-function placeOf(text: string, { values: { config } }: CommandArgs, io: Io) {
-	const named = typeof config === 'string' ? config : undefined
-	const { place, secrets, problem } = readStatePlace(text, named, { env: io.env, cwd: io.cwd })
-	io.scrubber.add(secrets)
-	if (place === null) throw new UsageError(problem)
-	return place
 }
 
 function inWords({ networks, deliveries }: Awaited<ReturnType<typeof copyState>>): string {

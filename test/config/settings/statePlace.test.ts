@@ -63,9 +63,10 @@ describe('state', () => {
 test('behavior: a state that the command line names by ${NAME} finds the secret beside the configuration', () => {
 	mkdirSync(join(folder, 'secrets'))
 	writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgres://tw:PASS@db.example.org/tracewatch\n')
-	const elsewhere = { env: {}, cwd: join(folder, 'watchlists') }
+	const secrets: string[] = []
+	const onSecrets = (found: readonly string[]) => void secrets.push(...found)
+	const elsewhere = { env: {}, cwd: join(folder, 'watchlists'), onSecrets }
 	const url = 'postgres://tw:PASS@db.example.org/tracewatch'
-	const found = readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)
-	expect(found).toMatchObject({ place: { kind: 'postgres', url }, problem: '' })
-	expect(found.secrets).toContain('PASS')
+	expect(readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)).toEqual({ kind: 'postgres', url })
+	expect(secrets).toContain('PASS')
 })
