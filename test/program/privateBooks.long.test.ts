@@ -43,7 +43,7 @@ test('default: over restarts books are kept by lists, and status, check and doct
 	const listed = `closed up to block ${head} for 1 of 2 watches, by the access lists of all blocks since`
 	expect(await text('status')).toContain(listed)
 	expect(await text('check')).toContain('keeps books where blocks name their access lists')
-	expect(await text('doctor')).toContain('the books of a private network are kept by them')
+	expect(await text('doctor')).toContain('right by the hash in the header: books are kept by them')
 	expect(asked.filter((one) => one.includes(vault.slice(2)) || one.includes(stranger.slice(2)))).toEqual([])
 })
 
@@ -51,5 +51,7 @@ test('behavior: on a chain without lists it says that no books are kept, and why
 	const { pay, text } = await openSite({})
 	await pay(vault, 1n)
 	expect(await text('status')).toContain('not kept, since blocks of this chain name no access lists')
-	expect(await text('doctor')).toContain('none on this chain: no books are kept of a private network')
+	const doctor = await text('doctor')
+	expect(doctor).toContain('balances not asked: no books are kept by them')
+	expect(doctor).toContain('access lists none on this chain: no books are kept by them')
 })

@@ -86,14 +86,14 @@ function* linesOf(network: NetworkReport): Generator<string> {
 	yield `${network.network} (chain ${chainId}), ${counted(watches, 'address', 'addresses')} watched`
 	for (const report of endpoints) {
 		yield `  ${report.endpoint}`
-		for (const [name, value] of cellsOf(report, network.private)) yield* wrapped(name, value)
+		for (const [name, value] of cellsOf(report)) yield* wrapped(name, value)
 	}
 	const proofs = { 'token logs': logs, contracts, 'not proved': alone, 'not reported': untold }
 	for (const [name, words] of Object.entries(proofs)) if (words !== null) yield* wrapped(name, words)
 	yield ''
 }
 
-function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly [string, string])[] {
+function cellsOf(report: EndpointReport): readonly (readonly [string, string])[] {
 	const advice = report.advice.map((words) => ['to do', words] as const)
 	if (report.error !== null) return [['failed', report.error], ...advice]
 	const { headAgeSeconds, contracts, lists } = report
@@ -110,7 +110,7 @@ function cellsOf(report: EndpointReport, isPrivate: boolean): readonly (readonly
 		['trusted', report.trusted ? (report.proved ? 'yes, proved' : 'for now, not proved yet') : 'no'],
 		['source', report.source ?? 'none'],
 		['balances', inWords.balances[report.balances]],
-		['access lists', accessListsInWords(report.accessLists, isPrivate)],
+		['access lists', inWords.accessLists[report.accessLists]],
 		...(contracts === null
 			? []
 			: ([
@@ -143,21 +143,15 @@ const inWords = {
 		no: 'not given: an alert about foreign code does not say which slots it changed',
 		'not known': 'no recent block has a transaction to ask about',
 	},
-} as const
-
-/** Block access lists (EIP-7928) of recent blocks. On a private network no balance is asked for. */
-function accessListsInWords(lists: EndpointReport['accessLists'], isPrivate: boolean): string {
-	const instead = isPrivate ? 'no books are kept of a private network' : 'the books go by balances'
-	const whose = isPrivate ? 'the books of a private network' : 'books'
-	const words: Readonly<Record<typeof lists, string>> = {
-		none: `none on this chain: ${instead}`,
-		checked: `right by the hash in the header: ${whose} are kept by them`,
-		'not given': `not given, though headers name them: ${instead}`,
+	/** Block access lists (EIP-7928) of recent blocks. */
+	accessLists: {
+		none: 'none on this chain: no books are kept by them',
+		checked: 'right by the hash in the header: books are kept by them',
+		'not given': 'not given, though headers name them: no books are kept by them',
 		wrong: 'given, but not what the header names: distrust this endpoint',
 		'not known': 'could not be asked for now',
-	}
-	return words[lists]
-}
+	},
+} as const
 
 /** A fact with its name before it, wrapped at 80 columns. */
 function* wrapped(name: string, value: string): Generator<string> {
