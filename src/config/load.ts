@@ -19,9 +19,7 @@ import { readWatchlists, type Watchlists } from './watchlists/watchlists.js'
 import { inOrder } from './yaml/sourceFile.js'
 
 /** The whole configuration: checked, complete and frozen. */
-export interface Config extends Settings, Omit<Watchlists, 'files'> {
-	/** Absolute paths of the watchlists, sorted as they are read. */
-	readonly watchlistFiles: readonly string[]
+export interface Config extends Settings, Watchlists {
 	/** Settings that are valid, but probably a mistake. */
 	readonly warnings: readonly Problem[]
 	/** The problems of the watchlists, when the last good watchlists are used instead of them. */
@@ -77,14 +75,14 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 	if (settings === null || source === null || place === null || read === null) {
 		throw new ConfigError([...problems, ...(read?.problems ?? [])])
 	}
-	const { watches, problems: refused, files: watchlistFiles, ...others } = read
+	const { watches, problems: refused, ...others } = read
 	if (watches !== null) {
 		const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
-		return deepFreeze({ ...settings, watches, watchlistFiles, ...others, warnings })
+		return deepFreeze({ ...settings, watches, ...others, warnings })
 	}
 	const copies = lastGood === undefined ? null : await readCopies(() => lastGood(settings), place, names, cwd)
 	if (copies === null) throw new ConfigError(refused)
-	return deepFreeze({ ...settings, watches: copies, watchlistFiles, ...others, refused, warnings: [] })
+	return deepFreeze({ ...settings, watches: copies, ...others, refused, warnings: [] })
 }
 
 /** Null also where the copies are damaged, cannot be read, or do not fit the settings any more. */

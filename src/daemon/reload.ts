@@ -70,9 +70,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	}
 	/** One at a time, so that the last of several edits is the last to be kept. */
 	let running: Promise<unknown> =
-		config.refused === undefined
-			? acceptedAs({ ...config, files: config.watchlistFiles })
-			: refused(config.refused.map(formatProblem).join('; '))
+		config.refused === undefined ? acceptedAs(config) : refused(config.refused.map(formatProblem).join('; '))
 	const reloadNext = (cause: string) => {
 		running = running.then(() => reload(cause))
 	}
@@ -86,7 +84,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	await running
 }
 
-type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
+type GoodFiles = Pick<Watchlists, 'watchlistFiles' | 'contents' | 'revision'>
 
 /**
  * Copies good watchlists for a restart that finds wrong ones. Goes on after the signal to stop: the next start may need
@@ -94,7 +92,7 @@ type GoodFiles = Pick<Watchlists, 'files' | 'contents' | 'revision'>
  */
 async function keepGood(
 	{ config: { statePlace }, parts: { store }, log }: EditOptions,
-	{ files: watchlists, contents, revision }: GoodFiles,
+	{ watchlistFiles: watchlists, contents, revision }: GoodFiles,
 	stop: AbortSignal,
 ): Promise<void> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
@@ -111,7 +109,7 @@ async function keepGood(
 
 async function takeEffect(
 	{ config, parts, metrics, notifier, log, inEffect }: EditOptions,
-	{ cause, watches, files, addressFiles }: Watchlists & { readonly cause: string },
+	{ cause, watches, watchlistFiles, addressFiles }: Watchlists & { readonly cause: string },
 ): Promise<void> {
 	const changes = await changesOf(inEffect.watches, watches)
 	parts.setWatches(watches)
@@ -119,7 +117,7 @@ async function takeEffect(
 	countWatches(metrics, config, watches)
 	metrics.reloadAt.setToCurrentTime()
 	log.info(
-		{ cause, watches: watches.length, files: files.length + addressFiles.length, ...changes },
+		{ cause, watches: watches.length, files: watchlistFiles.length + addressFiles.length, ...changes },
 		'watchlists are read again and in effect',
 	)
 	notifier.ready(`${watchingInWords(watches.length)}; the last reload ${inWords(changes)}`)

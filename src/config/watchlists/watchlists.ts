@@ -20,10 +20,10 @@ import { readWatchlist, type Surroundings } from './watchlist.js'
 export interface Watchlists {
 	readonly watches: WatchSet
 	/** Absolute paths of the watchlists, in order. */
-	readonly files: readonly string[]
+	readonly watchlistFiles: readonly string[]
 	/** Absolute paths of the address files that they name, in order, without duplicates. */
 	readonly addressFiles: readonly string[]
-	/** The paths and contents of `files` and `addressFiles`. */
+	/** The paths and contents of `watchlistFiles` and `addressFiles`. */
 	readonly contents: readonly Content[]
 	/** Hash of `contents`. */
 	readonly revision: string
@@ -59,7 +59,7 @@ export async function readWatchlists(
 	{ expected, ...reading }: Reading & { readonly expected?: ReadonlyMap<string, number> } = {},
 ): Promise<WatchlistsRead> {
 	const fail = (message: string) => {
-		const none = { watches: null, files: [], addressFiles: [], contents: [], revision: revisionOf([]) }
+		const none = { watches: null, watchlistFiles: [], addressFiles: [], contents: [], revision: revisionOf([]) }
 		return { ...none, problems: [{ ...place.named, message }] }
 	}
 	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
@@ -97,7 +97,7 @@ export async function readWatchlists(
 	}
 	return {
 		watches: problems.length > 0 ? null : gathered.set(),
-		files: Object.freeze([...files]),
+		watchlistFiles: Object.freeze([...files]),
 		addressFiles: Object.freeze([...addresses.keys()]),
 		contents,
 		revision: revisionOf(contents),
