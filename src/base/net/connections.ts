@@ -113,12 +113,18 @@ export function createConnections(
 
 const mostOfHead = 16_384
 
+/**
+ * Interim responses before an answer. No line can match in two ways: otherwise the time would double with each
+ * response, and a server could stop this process.
+ */
+const interimHeads = /^(?:HTTP\/\d\.\d 1\d\d[^\n]*\n(?:(?!\r?\n)[^\n]*\n)*\r?\n)+/
+
 /** Keeps the first bytes of an answer, for its status line. */
 function readHead(sent: http.ClientRequest): { answered(): Pick<BrokenHead, 'answered'> } {
 	let text = ''
 	const answered = () => {
 		const [, code, rest = ''] =
-			/^(?:HTTP\/\d\.\d 1\d\d[\s\S]*?\r?\n\r?\n)*HTTP\/\d(?:\.\d)? +([2-9]\d\d)(?!\d)([\s\S]*)$/.exec(text) ?? []
+			/^HTTP\/\d(?:\.\d)? +([2-9]\d\d)(?!\d)([\s\S]*)$/.exec(text.replace(interimHeads, '')) ?? []
 		if (code === undefined || !/[ \r\n]/.test(rest)) return {}
 		const body = rest
 			.split(/\r?\n\r?\n/)

@@ -31,6 +31,7 @@ test.each<[string, Pieces, Outcome['result'], string]>([
 	['an end within the headers', ['HTTP/1.1 400 No\r\ncontent-'], 'parked', '400'],
 	['an interim answer before it', ['HTTP/1.1 100 Continue\n\nHTTP/1.1 200 OK\njunk\n\n'], 'delivered', '200'],
 	['only an interim answer', ['HTTP/1.1 100 Continue\r\n\r\n'], 'retry', 'connection'],
+	['too many interim answers', ['HTTP/1.1 100 Continue\r\n\r\n'.repeat(22)], 'retry', 'HPE_INTERIM'],
 	['half a status', ['HTTP/1.1 20'], 'retry', 'connection'],
 	['no status line', ['hello there\r\n\r\n'], 'retry', 'does not speak HTTP'],
 	['nothing', [], 'retry', 'connection'],
