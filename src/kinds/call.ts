@@ -1,7 +1,7 @@
 /** A function that `calls` of the watch names was called, at any depth. */
 
 import * as AbiParameters from 'ox/AbiParameters'
-import { printable } from '../base/text/printable.js'
+import { printable, printableForeign } from '../base/text/printable.js'
 import type { AbiInput } from '../model/abi.js'
 import type { AlertData, FrameEvent } from '../model/alert.js'
 import type { CallType } from '../model/chain.js'
@@ -74,7 +74,7 @@ export const call: KindRecord<Called> = {
 		fact('Kind', data.callType === 'call' ? 'call' : 'call of the contract to itself'),
 		fact('Function', nameOf(data)),
 		...argumentFacts(data),
-		...(data.failure == null ? [] : [fact('Failed', data.failure)]),
+		...(data.failure == null ? [] : [fact('Failed', printableForeign(data.failure, 300))]),
 		...(data.count === undefined ? [] : [fact('Calls', `${data.count}, this one and those after it in the block`)]),
 		...(data.valueWei === '0' ? [] : amountFacts(data, data.success === false ? 'Not moved' : 'Amount')),
 		fact('Depth', depthInWords(data)),
@@ -127,7 +127,10 @@ function argumentFacts({ arguments: all }: AlertData) {
 	const rows = all
 		.slice(0, mostRows)
 		.map(({ name, type, value }, at) =>
-			fact(printable(name, 40) || `Argument ${at + 1}`, `${printable(inWords(value), 200)} (${printable(type, 40)})`),
+			fact(
+				printable(name, 40) || `Argument ${at + 1}`,
+				`${printableForeign(inWords(value), 200)} (${printable(type, 40)})`,
+			),
 		)
 	return all.length > mostRows ? [...rows, fact('Arguments', `${all.length - mostRows} more`)] : rows
 }

@@ -9,15 +9,19 @@ const one = '11'.repeat(20)
 const checksum = (text: string) => text
 
 function argumentsOf(inputs: readonly AbiInput[] | null, data: string) {
+	return fieldsOf(inputs, data, null).arguments
+}
+
+function fieldsOf(inputs: readonly AbiInput[] | null, data: string, failure: string | null) {
 	const selector = '0xaabbccdd'
 	const calls = { functions: new Map([[selector, { signature: 'f', inputs }]]), failed: false }
 	const { frames, block } = tx([frame({})])
 	const place = { txHash: `0x${word(1)}`, txIndex: 0, traceAddress: [], trace: 'root', block, initiator: null } as const
 	const parties = { frameType: 'call', from: address(1), to: address(2), contract: address(2), valueWei: 0n } as const
-	const called = { kind: 'call', selector, input: `${selector}${data}`, callType: 'call', failure: null } as const
+	const called = { kind: 'call', selector, input: `${selector}${data}`, callType: 'call', failure } as const
 	expect(frames).toHaveLength(1)
 	const view = { watch: watch({ calls }), direction: 'in', network, checksum } as const
-	return call.fields({ ...place, ...parties, ...called }, view).arguments
+	return call.fields({ ...place, ...parties, ...called }, view)
 }
 
 test('default: numbers are text, flags are flags, bytes are hex', () => {
@@ -126,6 +130,18 @@ test('behavior: hostile text stays data: no argument breaks out of its line, its
 	})
 	for (const { name, value } of rows) for (const cell of [name, value]) expect(cell).not.toMatch(/[\p{Cc}\u202e]/u)
 	expect(rows.filter(({ value }) => value.includes('Subject'))).toHaveLength(1)
+})
+
+test('behavior: a link or a mention in an argument or a failure has no effect where a mail shows it', () => {
+	const hostile = 'see https://evil.example or @here'
+	const bytes = Buffer.from(hostile)
+	const data = [word(32), word(bytes.length), bytes.toString('hex').padEnd(128, '0')].join('')
+	const fields = fieldsOf([{ type: 'string' }], data, `Reverted: "${hostile}"`)
+	expect(fields.arguments?.[0]?.value).toBe(hostile)
+	const rows = call.facts({ ...alert('id', { kind: 'call' }).data, ...fields, signature: 'f(string)' })
+	const shown = rows.map(({ value }) => value).filter((value) => value.includes('see'))
+	const harmless = 'see https[://]evil[.]example or [@]here'
+	expect(shown).toEqual([`${harmless} (string)`, `Reverted: "${harmless}"`])
 })
 
 test.each([

@@ -1,3 +1,4 @@
+import { defanged } from './defang.js'
 import { fitWords } from './outgoing.js'
 
 /**
@@ -8,4 +9,9 @@ export function printable(text: string, limit = 100): string {
 	const shown = fitWords(text).replace(/\s+/g, ' ').trim()
 	const letters = [...shown]
 	return letters.length > limit ? `${letters.slice(0, limit - 1).join('')}…` : shown
+}
+
+/** Untrusted text for display: as `printable`, and mail programs and chats make no links or mentions of it. */
+export function printableForeign(text: string, limit: number): string {
+	return printable(defanged(text), limit)
 }

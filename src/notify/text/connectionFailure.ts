@@ -1,8 +1,7 @@
 /** Connection failures in words, without secrets. */
 
 import { systemWords } from '../../base/systemError.js'
-import { defanged } from '../../base/text/defang.js'
-import { printable } from '../../base/text/printable.js'
+import { printableForeign } from '../../base/text/printable.js'
 import type { Outcome } from '../../model/delivery.js'
 
 /** The outcome when the receiver gave no answer. */
@@ -46,5 +45,5 @@ export function hostOf(url: URL): string {
  * cut, because a cut secret would not be recognised.
  */
 export function quote(text: string, hideSecrets: (text: string) => string): string {
-	return printable(defanged(hideSecrets(text)), 160)
+	return printableForeign(hideSecrets(text), 160)
 }
