@@ -11,7 +11,10 @@ export function printable(text: string, limit = 100): string {
 	return letters.length > limit ? `${letters.slice(0, limit - 1).join('')}…` : shown
 }
 
-/** Untrusted text for display: as `printable`, and mail programs and chats make no links or mentions of it. */
+/**
+ * Untrusted text for display: as `printable`, and mail programs and chats make no links or mentions of it. Invisible
+ * characters go first, because a link that they divide would be whole without them.
+ */
 export function printableForeign(text: string, limit: number): string {
-	return printable(defanged(text), limit)
+	return printable(defanged(fitWords(text)), limit)
 }

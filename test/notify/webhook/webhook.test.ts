@@ -182,6 +182,11 @@ describe('errors', () => {
 		expect(JSON.stringify(outcome)).not.toMatch(/PASSWORD|PATH|QUERY/)
 	})
 
+	test('error: invisible characters in the words of a refusal do not bring its links back', async () => {
+		hook.answer = () => ({ status: 403, body: 'see https:\u200b//evil.\u200bexample' })
+		expect(await send()).toMatchObject({ reason: expect.stringContaining('(“see https[://]evil[.]example”)') })
+	})
+
 	test.skipIf(spawnSync('openssl', ['version']).status !== 0)(
 		'error: a certificate that no one has signed is reported as such, and nothing is sent',
 		async () => {
