@@ -2,10 +2,11 @@
 
 import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect } from 'vitest'
 import type { StateError } from '../../../src/errors.js'
 import type { Store } from '../../../src/model/ports.js'
 import { openFileStore } from '../../support/fileStore.js'
+import { testInFull, testOnce } from '../../support/longRun.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
 import { makeFolder, removeFolder, segmentFiles } from './folder.js'
 
@@ -40,24 +41,27 @@ beforeEach(async () => {
 })
 afterEach(() => removeFolder(root))
 
-test('behavior: a second process has all that the first acknowledged, which then acknowledges no more', async () => {
-	const first = await open('first')
-	for (const block of [1, 2, 3]) await commit(first, block)
-	const second = await open('second')
-	expect(await seen(second)).toEqual([blockOf(3), ['d1', 'd2', 'd3']])
-	await expect(commit(first, 4, 'late')).rejects.toMatchObject(replaced)
-	await commit(second, 4)
-	await expect(first.post([deliveryOf('later')])).rejects.toMatchObject(replaced)
-	await expect(first.drop(['d1'])).rejects.toMatchObject(replaced)
-	expect(lost).toEqual([expect.stringMatching(/^first: another process/)])
-	// Nor does what it wrote before it knew come back.
-	const third = await open('third')
-	expect(await seen(third)).toEqual([blockOf(4), ['d1', 'd2', 'd3', 'd4']])
-	await expect(commit(second, 5)).rejects.toMatchObject(replaced)
-	for (const store of [first, second, third]) await store.close()
-})
+testOnce(
+	'behavior: a second process has all that the first acknowledged, which then acknowledges no more',
+	async () => {
+		const first = await open('first')
+		for (const block of [1, 2, 3]) await commit(first, block)
+		const second = await open('second')
+		expect(await seen(second)).toEqual([blockOf(3), ['d1', 'd2', 'd3']])
+		await expect(commit(first, 4, 'late')).rejects.toMatchObject(replaced)
+		await commit(second, 4)
+		await expect(first.post([deliveryOf('later')])).rejects.toMatchObject(replaced)
+		await expect(first.drop(['d1'])).rejects.toMatchObject(replaced)
+		expect(lost).toEqual([expect.stringMatching(/^first: another process/)])
+		// Nor does what it wrote before it knew come back.
+		const third = await open('third')
+		expect(await seen(third)).toEqual([blockOf(4), ['d1', 'd2', 'd3', 'd4']])
+		await expect(commit(second, 5)).rejects.toMatchObject(replaced)
+		for (const store of [first, second, third]) await store.close()
+	},
+)
 
-test('behavior: a process that sleeps through two snapshots of the second acknowledges nothing', async () => {
+testOnce('behavior: a process that sleeps through two snapshots of the second acknowledges nothing', async () => {
 	const first = await open('first')
 	await commit(first, 1)
 	const own = segmentFiles(folder)
@@ -71,7 +75,7 @@ test('behavior: a process that sleeps through two snapshots of the second acknow
 	for (const store of [first, second, third]) await store.close()
 })
 
-test('behavior: a process that is to write a snapshot when the second has come writes none', async () => {
+testOnce('behavior: a process that is to write a snapshot when the second has come writes none', async () => {
 	const first = await open('first')
 	await commit(first, 1)
 	const second = await open('second')
@@ -84,7 +88,7 @@ test('behavior: a process that is to write a snapshot when the second has come w
 	for (const store of [first, second, third]) await store.close()
 })
 
-test('behavior: a snapshot that comes late, over that of the second, loses nothing', async () => {
+testOnce('behavior: a snapshot that comes late, over that of the second, loses nothing', async () => {
 	const first = await open('first', 1)
 	for (let block = 1; block < 10; block++) await commit(first, block)
 	await copyFile(join(folder, 'state.json'), join(root, 'late'))
@@ -100,13 +104,16 @@ test('behavior: a snapshot that comes late, over that of the second, loses nothi
 	for (const store of [first, second, third]) await store.close()
 })
 
-test('behavior: a process that takes the folder each minute leaves no more than some fifty segments', async () => {
-	const store = await open('first')
-	await commit(store, 1)
-	await store.close()
-	for (let run = 0; run < 130; run++) await (await open(`run ${run}`)).close()
-	expect(segmentFiles(folder).length).toBeLessThan(110)
-	const last = await open('last')
-	expect(await seen(last)).toEqual([blockOf(1), ['d1']])
-	await last.close()
-})
+testInFull(
+	'behavior: a process that takes the folder each minute leaves no more than some fifty segments',
+	async () => {
+		const store = await open('first')
+		await commit(store, 1)
+		await store.close()
+		for (let run = 0; run < 130; run++) await (await open(`run ${run}`)).close()
+		expect(segmentFiles(folder).length).toBeLessThan(110)
+		const last = await open('last')
+		expect(await seen(last)).toEqual([blockOf(1), ['d1']])
+		await last.close()
+	},
+)
