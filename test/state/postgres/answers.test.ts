@@ -66,6 +66,24 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		])
 	})
 
+	test('behavior: the lease is renewed while a large snapshot is being written', async () => {
+		await store.close()
+		store = await open({ leaseMs: 1_500 })
+		const part = gate.holdBack('insert into tracewatch.snapshot')
+		const written = store.commit(commitOf({ folded: Array.from({ length: 2_001 }, (_, at) => deliveryOf(`d${at}`)) }))
+		await part.arrived
+		for (let renewals = 0; renewals < 3; renewals++) {
+			const renewal = gate.holdBack('update tracewatch.head set expires = clock')
+			await renewal.arrived
+			renewal.open()
+		}
+		part.open()
+		await written
+		expect(await server.sql('select epoch::int, snapshot_seq::int from tracewatch.head')).toEqual([
+			{ epoch: 2, snapshot_seq: 2 },
+		])
+	})
+
 	test('behavior: a renewal under way at the end is answered before the lease is given back', async () => {
 		await store.close()
 		store = await open({ leaseMs: 1_500 })
