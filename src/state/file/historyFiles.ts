@@ -5,13 +5,13 @@
  */
 
 import { constants } from 'node:fs'
-import { mkdir, open, readdir, rename, rm, statfs } from 'node:fs/promises'
+import { open, readdir, rename, rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import type { HistoryEntry, HistoryQuery, HistoryReader } from '../../model/history.js'
 import type { HistoryOptions } from '../journal.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
-import { syncFolder } from './disk/durable.js'
+import { giveToOwner, makeFolder, syncFolder } from './disk/ownFile.js'
 
 const DAY_MS = 86_400_000
 /** Rows that arrive within this time share one write. */
@@ -177,7 +177,7 @@ function needleOf({ address, network }: HistoryQuery): Buffer | null {
 export async function appendRows(stateFolder: string, rows: readonly HistoryEntry[]): Promise<void> {
 	const folder = historyIn(stateFolder)
 	try {
-		await mkdir(folder, { recursive: true, mode: 0o700 })
+		await makeFolder(folder)
 		let day = (await daysIn(folder)).at(-1) ?? ''
 		const contents = new Map<string, string>()
 		for (const entry of rows) {
@@ -201,6 +201,7 @@ async function appendTo(folder: string, day: string, content: Buffer): Promise<v
 	const file = await open(path, constants.O_RDWR | constants.O_CREAT | PLAIN, 0o600)
 	try {
 		const { bytes } = await endOf(path)
+		if (bytes === 0) await giveToOwner(file, folder)
 		await file.truncate(bytes)
 		if (bytes === 0) await syncFolder(folder)
 		try {

@@ -17,8 +17,7 @@ import { fromJson } from '../records/codec.js'
 import { FORMAT } from '../stateFormat.js'
 import { Damage } from './disk/damage.js'
 import { diskError, isMissing } from './disk/diskErrors.js'
-import { syncFolder } from './disk/durable.js'
-import { readOwnFile } from './disk/ownFile.js'
+import { giveToOwner, readOwnFile, syncFolder } from './disk/ownFile.js'
 
 /** Position of the next line in a segment. `line`: number of the line before it. */
 export interface JournalEnd {
@@ -61,7 +60,8 @@ export async function segmentsIn(folder: string): Promise<readonly number[]> {
 export async function createSegment(folder: string, segment: number): Promise<boolean> {
 	const path = segmentPath(folder, segment)
 	try {
-		await (await open(path, 'wx', 0o600)).close()
+		const file = await open(path, 'wx', 0o600)
+		await giveToOwner(file, folder).finally(() => file.close())
 		await syncFolder(folder)
 		return true
 	} catch (error) {

@@ -3,14 +3,14 @@
  * named by its SHA-256, so an edit copies only the files that it changed; `index.json` says which path each copy had.
  */
 
-import { mkdir, readdir, rm } from 'node:fs/promises'
+import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { StateError } from '../../errors.js'
 import type { WatchlistCopies } from '../../model/state.js'
 import { Damage } from './disk/damage.js'
 import { diskError } from './disk/diskErrors.js'
-import { durableFile, type Format, syncFolder, writeDurably } from './disk/durable.js'
-import { openOwnFile } from './disk/ownFile.js'
+import { durableFile, type Format, writeDurably } from './disk/durable.js'
+import { makeFolder, openOwnFile } from './disk/ownFile.js'
 
 type Index = Omit<WatchlistCopies, 'chunks'>
 
@@ -27,7 +27,7 @@ const copyName = /^[0-9a-f]{64}(?:\.tmp)?$/
 /** Durable when it resolves; writes nothing if these copies are there already. Throws StateError `disk`. */
 export async function writeCopies(stateFolder: string, copies: WatchlistCopies): Promise<void> {
 	const folder = copiesIn(stateFolder)
-	const present = await namesIn(stateFolder, folder)
+	const present = await namesIn(folder)
 	const missing = new Map(copies.files.filter(({ digest }) => !present.has(digest)).map((file) => [file.digest, file]))
 	if (missing.size === 0 && (await indexFile(folder).read().catch(unlessDisk))?.revision === copies.revision) return
 	for (const { path, digest } of missing.values()) await writeDurably(join(folder, digest), copies.chunks(path))
@@ -37,9 +37,9 @@ export async function writeCopies(stateFolder: string, copies: WatchlistCopies):
 }
 
 /** Makes the folder if it is missing. */
-async function namesIn(stateFolder: string, folder: string): Promise<ReadonlySet<string>> {
+async function namesIn(folder: string): Promise<ReadonlySet<string>> {
 	try {
-		if ((await mkdir(folder, { recursive: true, mode: 0o700 })) !== undefined) await syncFolder(stateFolder)
+		await makeFolder(folder)
 		return new Set(await readdir(folder))
 	} catch (error) {
 		throw diskError('write', folder, error)

@@ -17,7 +17,7 @@ import { nextSlice } from '../../../base/waits/slices.js'
 import { FORMAT, otherFormat } from '../../stateFormat.js'
 import { Damage, previousOf } from './damage.js'
 import { diskError, isMissing } from './diskErrors.js'
-import { readOwnFile } from './ownFile.js'
+import { giveToOwner, readOwnFile, syncFolder } from './ownFile.js'
 
 export interface Format<T> {
 	/** The data as JSON, in pieces: a list with one element per line. */
@@ -134,6 +134,7 @@ export async function writeDurably(
 		await rm(temporary, { force: true })
 		const file = await open(temporary, 'wx', 0o600)
 		try {
+			await giveToOwner(file, dirname(path))
 			await writeFile(file, content)
 			await file.sync()
 		} finally {
@@ -159,15 +160,5 @@ async function keepPrevious(path: string): Promise<void> {
 		if (isMissing(error)) return
 		// Some file systems have no hard links.
 		await copyFile(path, previous, constants.COPYFILE_EXCL)
-	}
-}
-
-/** Without this, a new file name may not survive a power cut. */
-export async function syncFolder(folder: string): Promise<void> {
-	const handle = await open(folder, 'r')
-	try {
-		await handle.sync()
-	} finally {
-		await handle.close()
 	}
 }

@@ -1,8 +1,9 @@
 /** The folder of a state; write access to it is control over the alerts. */
 
-import { chmod, mkdir, realpath, stat } from 'node:fs/promises'
+import { chmod, realpath, stat } from 'node:fs/promises'
 import { StateError } from '../../../errors.js'
 import { diskError } from './diskErrors.js'
+import { makeFolder } from './ownFile.js'
 
 const groupWrite = 0o020
 const othersWrite = 0o002
@@ -14,7 +15,7 @@ const othersWrite = 0o002
  */
 export async function ownFolder(folder: string): Promise<string> {
 	try {
-		await mkdir(folder, { recursive: true, mode: 0o700 })
+		await makeFolder(folder)
 		const real = await realpath(folder)
 		const { mode, uid } = await stat(real)
 		if ((mode & (groupWrite | othersWrite)) === 0) return real

@@ -1,7 +1,7 @@
-/** Reads files of the state that only this program should have written. */
+/** Files of the state: only this program should have written them, and the owner of their folder reads them. */
 
 import { constants } from 'node:fs'
-import { type FileHandle, open, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StateError } from '../../../errors.js'
 
@@ -36,5 +36,30 @@ export async function openOwnFile(path: string): Promise<FileHandle> {
 	} catch (error) {
 		await file.close()
 		throw error
+	}
+}
+
+/** What root creates, as a command with sudo does, belongs to the owner of the folder: the daemon must read it. */
+export async function giveToOwner(file: FileHandle, folder: string): Promise<void> {
+	if (process.geteuid?.() !== 0) return
+	const { uid, gid } = await stat(folder)
+	await file.chown(uid, gid)
+}
+
+/** Makes a folder if it is missing, durably: for the owner of the folder around it alone. */
+export async function makeFolder(path: string): Promise<void> {
+	if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) return
+	const folder = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
+	await giveToOwner(folder, dirname(path)).finally(() => folder.close())
+	await syncFolder(dirname(path))
+}
+
+/** Without this, a new file name may not survive a power cut. */
+export async function syncFolder(folder: string): Promise<void> {
+	const handle = await open(folder, 'r')
+	try {
+		await handle.sync()
+	} finally {
+		await handle.close()
 	}
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
-import { copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { chown, copyFile, mkdir, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
 import { readFolder } from '../../../../src/state/file/readFolder.js'
 import { FORMAT } from '../../../../src/state/stateFormat.js'
 import { openFileStore } from '../../../support/fileStore.js'
+import { notProved } from '../../../support/notProved.js'
 import { addressOf, blockOf, commitOf, deliveryOf } from '../../samples.js'
 import { fillFolder, makeFolder, removeFolder, segmentFiles } from '../folder.js'
 
@@ -60,6 +61,25 @@ describe('the files in the state folder', () => {
 		await store.commit(commitOf({ checkpoint: blockOf(3) }))
 		expect(await progress()).toEqual([])
 		await store.close()
+	})
+
+	test('behavior: files that a command with sudo makes belong to the owner of the folder', async (here) => {
+		if (process.getuid?.() !== 0) {
+			notProved('that the owner of the state reads what root wrote: two users need root')
+			return here.skip()
+		}
+		const names = async (of = folder) => (await readdir(of, { recursive: true })).map((name) => join(of, name))
+		for (const path of [folder, ...(await names())]) await chown(path, 65_534, 65_534)
+		const inner = join(folder, 'new')
+		await (await openFileStore(inner, { clock: () => 0 })).close()
+		expect((await stat(inner)).uid).toBe(65_534)
+		const store = await openFileStore(folder, { clock: () => 86_400_000, historyMs: 3_600_000, leastJournalBytes: 1 })
+		await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
+		await store.resolve([{ id: 'z', result: 'delivered' }])
+		await store.close()
+		const files = (await names()).filter((path) => /\.jsonl?$/.test(path))
+		expect(files.length).toBeGreaterThan(3)
+		for (const path of files) expect([path, (await stat(path)).uid]).toEqual([path, 65_534])
 	})
 
 	test('behavior: a file left over by a cut write is removed at the start, and never read', async () => {
