@@ -9,7 +9,7 @@
  * restarts. Here only the owner of the folder can create or reach anything.
  */
 
-import { readdir, rm } from 'node:fs/promises'
+import { readdir, rename, rm } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { listenIn, throughShortPath } from '../../../base/net/socketPath.js'
@@ -79,15 +79,22 @@ function isAlive(path: string): Promise<boolean> {
 
 /** Does not keep the process alive. */
 async function listen(folder: string, real: string): Promise<() => Promise<void>> {
-	const name = `held.${process.pid}.sock`
+	const path = join(real, `held.${process.pid}.sock`)
 	const server = createServer((socket) => socket.destroy())
-	await listenIn(server, real, name).catch((error: unknown) => {
+	try {
+		// Under its name once it listens: before that, a connection to it is refused, as to that of a dead process.
+		const before = `held.${process.pid}.new`
+		await rm(join(real, before), { force: true })
+		await listenIn(server, real, before)
+		await rename(join(real, before), path)
+	} catch (error) {
+		server.close()
 		throw cannotHold(folder, error)
-	})
+	}
 	server.unref()
 	return async () => {
 		await new Promise<void>((resolve) => server.close(() => resolve()))
-		await rm(join(real, name), { force: true }).catch(() => undefined)
+		await rm(path, { force: true }).catch(() => undefined)
 	}
 }
 
