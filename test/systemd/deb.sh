@@ -100,13 +100,14 @@ kept() {
 }
 cp /etc/tracewatch/tracewatch.yaml /run/tracewatch.yaml
 echo 'silences: []' >>/etc/tracewatch/tracewatch.yaml
-kept silences dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
-cp /run/tracewatch.yaml /etc/tracewatch/tracewatch.yaml
 # Held, so that it does not write the file anew.
 kill -STOP "$before"
 state=/var/lib/private/tracewatch/state.json
 cp -p $state /run/state.json
 sed -i '1s/^{"v":[0-9]*,/{"v":1,/' $state
+kept silences dpkg --force-confdef --force-confold -i /stage/next/tracewatch_99.0.0.deb
+expect '  and names the state in the same round' grep -q 'state of another version' /run/upgrade.log
+cp /run/tracewatch.yaml /etc/tracewatch/tracewatch.yaml
 kept 'state of another version' dpkg --configure tracewatch
 cp -p /run/state.json $state
 kill -CONT "$before"
@@ -125,6 +126,14 @@ expect 'a downgrade installs' dpkg --force-downgrade --force-confdef --force-con
 expect 'a downgrade keeps it too' grep -q 31337 /etc/tracewatch/tracewatch.yaml
 pay >>/run/paid.log 2>&1
 expect 'and tells' within 20 told 6
+
+systemctl stop tracewatch
+pay >>/run/paid.log 2>&1
+expect 'root polls for a stopped service' by_hand tracewatch once
+expect 'and tells' told 7
+expect 'the service still reads its state' starts tracewatch
+pay >>/run/paid.log 2>&1
+expect 'and goes on from it' within 20 told 8
 
 expect 'an instance can be enabled' systemctl enable tracewatch@one
 expect 'it can be removed' dpkg --remove tracewatch
