@@ -66,11 +66,11 @@ async function replayed(folder: string, { whole, rows, line, since }: Snapshot):
 	const replay = replayOn(whole)
 	let last = line
 	for (const [index, { path, after, lines }] of segments.entries()) {
-		if (after === null) continue
-		if (after !== last)
-			throw new Damage(`it continues write ${after}, and write ${last} is the last`, { path, line: 1 })
 		// A process that was replaced may have written more, which it did not acknowledge and its successor did not read.
 		const most = Math.min(...segments.slice(index + 1).flatMap((next) => next.after ?? []))
+		if (after === null || after > most) continue
+		if (after !== last)
+			throw new Damage(`it continues write ${after}, and write ${last} is the last`, { path, line: 1 })
 		for (const one of lines()) {
 			if (one.n > most) break
 			last += 1

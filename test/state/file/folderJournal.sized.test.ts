@@ -1,10 +1,13 @@
 /** Two processes on one folder, of which neither sees that the other lives, as on a folder that two machines share. */
 
-import { copyFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect } from 'vitest'
 import type { StateError } from '../../../src/errors.js'
 import type { Store } from '../../../src/model/ports.js'
+import { folderJournal } from '../../../src/state/file/folderJournal.js'
+import { createSegment, segmentPath } from '../../../src/state/file/segments.js'
+import { openStoreOn } from '../../../src/state/store.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { testInFull, testOnce } from '../../support/longRun.js'
 import { addressOf, blockOf, commitOf, coverageOf, deliveryOf } from '../samples.js'
@@ -101,6 +104,43 @@ testOnce('behavior: a snapshot that comes late, over that of the second, loses n
 	await copyFile(join(root, 'late'), join(folder, 'state.json'))
 	const third = await open('third')
 	expect(await seen(third)).toEqual(expected)
+	for (const store of [first, second, third]) await store.close()
+})
+
+testOnce('behavior: a process that sleeps before it loads leaves what the second wrote meanwhile', async () => {
+	await (await open('before')).close()
+	let second: Store | undefined
+	const slow = async () => {
+		await createSegment(folder, 2)
+		second = await open('second')
+		await commit(second, 1)
+		return { segment: 2, release: async () => undefined }
+	}
+	const first = openStoreOn(folderJournal(folder, undefined, slow), { clock: () => 0 })
+	await expect(first).rejects.toMatchObject(replaced)
+	const third = await open('third')
+	expect(await seen(third)).toEqual([blockOf(1), ['d1']])
+	for (const store of [second, third]) await store?.close()
+})
+
+testOnce('behavior: a late snapshot with a change of its own, over that of the second, loses nothing', async () => {
+	const state = join(folder, 'state.json')
+	const first = await open('first')
+	await commit(first, 1)
+	const before = await readFile(state)
+	const covered = new Map(Array.from({ length: 30_000 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
+	await first.enrol('ethereum', { covered, backfills: [] })
+	const [late, head] = [await readFile(state), await readFile(segmentPath(folder, 2))]
+	// As it was when it had made the segment and not written the snapshot.
+	await writeFile(state, before)
+	await writeFile(segmentPath(folder, 2), '')
+	const second = await open('second')
+	await commit(second, 2)
+	await writeFile(state, late)
+	await writeFile(`${state}.prev`, before)
+	await writeFile(segmentPath(folder, 2), head)
+	const third = await open('third')
+	expect(await seen(third)).toEqual([blockOf(2), ['d1', 'd2']])
 	for (const store of [first, second, third]) await store.close()
 })
 
