@@ -59,13 +59,20 @@ export async function segmentsIn(folder: string): Promise<readonly number[]> {
 /** Makes an empty segment, durably; false: it exists. Throws StateError `disk`. */
 export async function createSegment(folder: string, segment: number): Promise<boolean> {
 	const path = segmentPath(folder, segment)
+	let file: FileHandle
 	try {
-		const file = await open(path, 'wx', 0o600)
+		file = await open(path, 'wx', 0o600)
+	} catch (error) {
+		if (codeOf(error) === 'EEXIST') return false
+		throw diskError('write', path, error)
+	}
+	try {
 		await giveToOwner(file, folder).finally(() => file.close())
 		await syncFolder(folder)
 		return true
 	} catch (error) {
-		if (codeOf(error) === 'EEXIST') return false
+		// One that stays would tell this process that another has taken the folder.
+		await rm(path, { force: true }).catch(() => undefined)
 		throw diskError('write', path, error)
 	}
 }

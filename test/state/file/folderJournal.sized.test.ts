@@ -1,8 +1,8 @@
 /** Two processes on one folder, of which neither sees that the other lives, as on a folder that two machines share. */
 
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, open as openFile, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { afterEach, beforeEach, expect } from 'vitest'
+import { afterEach, beforeEach, expect, vi } from 'vitest'
 import type { StateError } from '../../../src/errors.js'
 import type { Store } from '../../../src/model/ports.js'
 import { folderJournal } from '../../../src/state/file/folderJournal.js'
@@ -42,7 +42,10 @@ beforeEach(async () => {
 	folder = join(root, 'state')
 	lost.length = 0
 })
-afterEach(() => removeFolder(root))
+afterEach(() => {
+	vi.restoreAllMocks()
+	return removeFolder(root)
+})
 
 testOnce(
 	'behavior: a second process has all that the first acknowledged, which then acknowledges no more',
@@ -142,6 +145,22 @@ testOnce('behavior: a late snapshot with a change of its own, over that of the s
 	const third = await open('third')
 	expect(await seen(third)).toEqual([blockOf(2), ['d1', 'd2']])
 	for (const store of [first, second, third]) await store.close()
+})
+
+testOnce('error: a segment that cannot be synced does not pass for that of another process', async () => {
+	const first = await open('first')
+	await commit(first, 1)
+	const file = await openFile(root)
+	const sync = vi.spyOn(Object.getPrototypeOf(file), 'sync')
+	await file.close()
+	sync.mockRejectedValueOnce(Object.assign(new Error('i/o error'), { code: 'EIO' }))
+	const covered = new Map(Array.from({ length: 30_000 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
+	const enrol = () => first.enrol('ethereum', { covered, backfills: [] })
+	await expect(enrol()).rejects.toMatchObject({ reason: 'disk' })
+	await commit(first, 2)
+	await enrol()
+	expect(lost).toEqual([])
+	await first.close()
 })
 
 testInFull(
