@@ -2,10 +2,11 @@ import { stat, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
+import { readFolder } from '../../../../src/state/file/readFolder.js'
 import { peek } from '../../../../src/state/open.js'
 import { openFileStore } from '../../../support/fileStore.js'
 import { blockOf, commitOf, deliveryOf } from '../../samples.js'
-import { makeFolder, newestSegment, removeFolder } from '../folder.js'
+import { makeFolder, newestSegment, removeFolder, segmentFiles } from '../folder.js'
 import type { Mount } from '../mounts.js'
 import { copyDisk, makeDisk, mountDisk, mountMemory } from '../mounts.js'
 
@@ -80,6 +81,27 @@ describe('full disk', () => {
 		if (!mount) return
 		mounts.push(mount)
 		await fullDisk(mount.folder)
+	})
+
+	test('behavior: no room for the snapshot that is due after 50 starts: the start goes on without it', async () => {
+		const mount = await mountMemory(root, 4 << 20)
+		if (!mount) return
+		mounts.push(mount)
+		const folder = join(mount.folder, 'state')
+		const first = await open(folder)
+		await first.commit(commitOf({ checkpoint: blockOf(1), deliveries: many(0) }))
+		await first.close()
+		while (segmentFiles(folder).length < 51) await (await open(folder)).close()
+		await writeFile(join(mount.folder, 'ballast'), Buffer.alloc(4 << 20)).catch(() => undefined)
+		const full = await open(folder)
+		expect(await full.deliveries()).toHaveLength(100)
+		await full.close()
+		expect((await readFolder(folder))?.since).toBe(1)
+		await unlink(join(mount.folder, 'ballast'))
+		const next = await open(folder)
+		expect((await readFolder(folder))?.since).toBe(53)
+		expect(await next.deliveries()).toHaveLength(100)
+		await next.close()
 	})
 
 	test('error: no room for the first start', async () => {
