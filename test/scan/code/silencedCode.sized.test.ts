@@ -244,24 +244,41 @@ testOnce(
 	},
 )
 
-testInFull('a transaction in two blocks of the chain: code that ran in the second block is reported', async () => {
-	const renamed = new Map<string, string>()
-	const twist: NonNullable<Dialect['twist']> = (_method, _params, result) => {
-		let text = JSON.stringify(result)
-		for (const [later, first] of renamed) text = text?.replaceAll(later, first)
-		return text === undefined ? undefined : JSON.parse(text)
+describeOnce('a transaction in two blocks of the chain (Celo, Cronos)', () => {
+	/** The node gives the first occurrence by hash. */
+	const openTwice = async () => {
+		const renamed = new Map<string, string>()
+		const twist: NonNullable<Dialect['twist']> = (_method, _params, result) => {
+			let text = JSON.stringify(result)
+			for (const [later, first] of renamed) text = text?.replaceAll(later, first)
+			return text === undefined ? undefined : JSON.parse(text)
+		}
+		return { renamed, ...(await open({}, { twist })) }
 	}
-	const { node, send, told } = await open({}, { twist })
-	const first = await send(wallet, runs(helper))
-	const [alert] = await told()
-	const later = await send(wallet, runs(other, word(4)))
-	renamed.set(later, first)
-	const number = Number((await node.receipt(later)).blockNumber)
-	const [, second] = await told()
-	expect(second).toMatchObject({ blockNumber: number, txHash: first })
-	expect(lower(second?.codeAddress)).toBe(other)
-	const [chain, hash, place, ...rest] = alert?.id.split(':') ?? []
-	expect(second?.id).toBe([chain, hash, `${place}~${number}`, ...rest].join(':'))
+
+	test('default: code that ran in the second block is reported, without the storage of the first one', async () => {
+		const { renamed, node, send, told } = await openTwice()
+		const first = await send(wallet, runs(helper))
+		const [alert] = await told()
+		expect(alert?.changed).toHaveLength(1)
+		const later = await send(wallet, runs(other, word(4)))
+		renamed.set(later, first)
+		const number = Number((await node.receipt(later)).blockNumber)
+		const [, second] = await told()
+		expect(second).toMatchObject({ blockNumber: number, txHash: first, changed: null })
+		expect(lower(second?.codeAddress)).toBe(other)
+		const [chain, hash, place, ...rest] = alert?.id.split(':') ?? []
+		expect(second?.id).toBe([chain, hash, `${place}~${number}`, ...rest].join(':'))
+	})
+
+	test('behavior: after 20 alerts of a code on one day, the second occurrence makes none', async () => {
+		const { renamed, send, told } = await openTwice()
+		const first = await send(wallet, runs(helper))
+		for (let times = 1; times < 20; times++) await send(wallet, runs(helper))
+		expect(await told()).toHaveLength(20)
+		renamed.set(await send(wallet, runs(helper)), first)
+		expect(await told()).toHaveLength(20)
+	})
 })
 
 describe('behavior: a stranger makes few alerts for nothing', () => {
