@@ -87,11 +87,12 @@ export interface BenchOptions {
 	readonly streams?: boolean
 	/** Default: blocks that no one can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
+	/** A block is taken without the transactions that no source gives, as in the program. Default: false. */
+	readonly mayLack?: boolean
 	/** How logs are proved. Default: as the program does. */
 	readonly logs?: Partial<Pick<TokenSetting, 'mostProved' | 'onProofs'>>
 	/** As in `AuditorOptions`. */
 	readonly runsOnce?: boolean
-	/** What calls cost. Default: all the same. */
 	/** Default: what the node is seen to do best. */
 	readonly source?: NonNullable<Parameters<typeof createChain>[0]['source']>
 }
@@ -155,7 +156,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		...{ endpoints, ...asked, settle: network.settle, log },
 		...(walkWait && { walkWait }),
 	})
-	const clients = openSourceClients({ rpcs, chainId: network.chainId, ...asked, onHeard: endpoints.heard })
+	const { mayLack = false } = options
+	const clients = openSourceClients({ rpcs, chainId: network.chainId, ...asked, mayLack, onHeard: endpoints.heard })
 	const gaps = {
 		keeper: createGapKeeper({ fallback: createBlockFallback(clients), clock, log }),
 		receivers: () => ['hook'],
