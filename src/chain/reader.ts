@@ -196,8 +196,7 @@ export function createReader(options: ReaderOptions): Reader {
 				log.debug({ endpoint: rpc.endpoint, block: number, err: error }, 'a sample could not be read')
 				return null
 			})
-			// Where transactions could not be traced, neither reading is whole.
-			if (sample === null || sample.unread !== undefined || part.unread !== undefined) continue
+			if (sample === null) continue
 			const [given, shown] = [movedIn(part, number, addresses), movedIn(sample, number, addresses)]
 			const wrong = (source: SourceName, other: SourceName) =>
 				new RpcError(`${rpc.endpoint}: ${source} lacks movements in block ${number} that ${other} shows`, {
