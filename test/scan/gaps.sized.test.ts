@@ -7,7 +7,7 @@ import type { Address } from '../../src/model/glossary.js'
 import type { Log, Store } from '../../src/model/ports.js'
 import type { Commit } from '../../src/model/state.js'
 import { ether, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { Refused, startDialectGateway } from '../support/dialectGateway.js'
+import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
 import { type FaultProxy, startFaultProxy } from '../support/faultProxy.js'
 import { status } from '../support/faults.js'
@@ -691,4 +691,22 @@ inFull(() => {
 		expect((await told(bench)).filter(({ type }) => type === 'alert.transfer')).toHaveLength(3)
 		expect(await types(bench)).not.toContain('system.gap')
 	})
+})
+
+testOnce('behavior: a transaction that only headers name, with tokens: the gap names it, others are told', async () => {
+	const unheard = `0x${'ab'.repeat(32)}`
+	const { bench, gateways, pay, to } = await open({ mayLack: true, source: 'trace_block' })
+	bench.setWatches([watchOf(to, { kinds: ['transfer', 'token'], tokens: 'all' })])
+	const twist: Dialect['twist'] = (method, _params, result) => {
+		const { transactions = [] } = Object(result) as { transactions?: readonly string[] }
+		const isFull = method.startsWith('eth_getBlockBy') && transactions.length > 0
+		return isFull ? { ...Object(result), transactions: [...transactions, unheard] } : undefined
+	}
+	for (const gateway of gateways) gateway.dialect = { twist }
+	const { number, txHash } = await pay()
+	await polls(bench)
+	const since = (await told(bench)).map(({ type, data }) => ('txHash' in data ? data.txHash : type))
+	expect(since).toEqual([txHash, 'system.gap'])
+	const gap = (await bench.store.network('local'))?.gaps.get(number)
+	expect(gap?.reason).toMatch(new RegExp(`^logs, and transaction ${unheard}`))
 })
