@@ -375,6 +375,9 @@ describe('thresholds of a balance', () => {
 		await bench.settle()
 		const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
 		expect(seen).toEqual([['alert.balance', high]])
+		// The clock stands: the books do not rest, since no endpoint failed.
+		const state = (await bench.store.summary()).networks.get('local')?.seen?.books
+		expect(state).toMatchObject({ closedTo: Number(await node.head()), reason: null })
 	})
 
 	test.each([
