@@ -1,6 +1,11 @@
 // The list of withdrawals against the root that the header names it by.
 import { expect, onTestFinished, test } from 'vitest'
-import { needWithdrawals, withdrawalListsOf, withdrawalsRootOf } from '../../../src/chain/blocks/withdrawals.js'
+import {
+	needWithdrawals,
+	unreadWithdrawals,
+	withdrawalListsOf,
+	withdrawalsRootOf,
+} from '../../../src/chain/blocks/withdrawals.js'
 import { emptyRoot } from '../../../src/chain/wire/listRoot.js'
 import { readBlock } from '../../../src/chain/wire/wire.js'
 import type { Withdrawal } from '../../../src/model/chain.js'
@@ -51,7 +56,25 @@ test('behavior: on other chains one list that fits is enough to hold the others 
 	expect(() => needWithdrawals(lists, headerWith([]), 'here')).toThrow('do not make the root in its header')
 })
 
-function headerWith(withdrawals: readonly Withdrawal[]) {
+test.each([
+	['null', null],
+	['absent', undefined],
+])(
+	'behavior: a list that is %s beside the root of another list is not taken for an empty one',
+	(_name, withdrawals) => {
+		const known = withdrawalListsOf(1)
+		const unread = (more: object) => {
+			const last = headerWith([], { withdrawals, ...more })
+			const [blocks, span] = [new Map([[last.number, last]]), { from: last.number, to: last.number }]
+			return unreadWithdrawals(known, { span, last, blocks, transactions: [] }).map(({ number }) => number)
+		}
+		expect(unread({})).toEqual([18_000_000n])
+		expect(unread({ withdrawalsRoot: emptyRoot })).toEqual([])
+		expect(unread({ withdrawalsRoot: undefined })).toEqual([])
+	},
+)
+
+function headerWith(withdrawals: readonly Withdrawal[], more: object = {}) {
 	const raw = {
 		number: '0x112a880',
 		hash: `0x${'1'.repeat(64)}`,
@@ -62,6 +85,7 @@ function headerWith(withdrawals: readonly Withdrawal[]) {
 		withdrawals: withdrawals.map(({ index, validatorIndex, address, wei }) => {
 			return { index: hex(index), validatorIndex: hex(validatorIndex), address, amount: hex(wei / 10n ** 9n) }
 		}),
+		...more,
 	}
 	const header = readBlock(raw, { endpoint: 'here', method: 'eth_getBlockByNumber' })
 	if (header === null) throw new Error('no header')
