@@ -216,7 +216,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 	for (const line of receivers) {
 		const { receiver, pending, aside, failedAttempts, held, parked, dead, delivered, lastDeliveredAt } = line
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
-		const own = aside === 0 ? '' : ` (${aside} retried separately, since the receiver accepts others)`
+		const own = aside === 0 ? '' : ` (${aside} retried separately)`
 		const kept = held === 0 ? '' : `${held} held, `
 		const times = failedAttempts === 1 ? 'once' : `${failedAttempts} times`
 		const fails = failedAttempts === 0 ? '' : ` (IT FAILS: the first was tried ${times})`

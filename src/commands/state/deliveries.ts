@@ -129,7 +129,7 @@ function* inWords(delivery: Delivery): Generator<string> {
 	const status = statusOf(delivery)
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${counted(attempts, 'attempt')} since ${utc(createdAtMs)}`
-	const own = isAlone(delivery) ? ' (retried separately, while others are accepted)' : ''
+	const own = isAlone(delivery) ? ' (retried separately)' : ''
 	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
 	yield `${id}  ${status}${own}  ${to}  ${tries}${waits === null ? '' : waits + utc(nextAttemptAtMs)}`
 	yield `  ${headline(message)}`

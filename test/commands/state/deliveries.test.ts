@@ -96,6 +96,20 @@ describe('deliveries list', () => {
 		expect(first).toMatchObject({ id: idOf(1), status: 'pending', alone: true })
 	})
 
+	test('error: a receiver that accepted nothing is not said to accept others, in the list and by status', async () => {
+		await stored(1)
+		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
+		const refused = { sinceMs: startMs, times: 1 }
+		const error = 'mail.example.org: the mail was refused (“552 5.2.2 mailbox full”)'
+		const nextAttemptAtMs = startMs + 60_000
+		await store.resolve([{ id: idOf(1), result: 'retry', code: 'message-failed', error, nextAttemptAtMs, refused }])
+		await store.close()
+		const { out } = await run()
+		expect(out[0]).toMatch(new RegExp(`^${idOf(1)}  pending \\(retried separately\\)  hook  1 attempt `))
+		const status = await typed(['status'], { cwd: folder })
+		expect(status.out).toContainEqual('hook: 1 pending (1 retried separately), 0 parked, 0 dead, 0 delivered')
+	})
+
 	test('default: nothing waits', async () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
