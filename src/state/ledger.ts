@@ -102,7 +102,8 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 	async function write(draft: LoggedDraft): Promise<readonly JournalLine[] | null> {
 		const { rows, first, done } = draft
 		const next = docOf(draft)
-		if (!done.some(isLarge)) {
+		const isOneLine = !done.some(isLarge)
+		if (isOneLine) {
 			const line = toJson({ ...(first !== null && { first }), changes: done } satisfies JournalLine)
 			const appended = await journal.append(line, rows ?? [])
 			if (typeof appended === 'object') {
@@ -111,10 +112,10 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 				current = next
 				return null
 			}
-			log?.warn({}, 'the journal of the state was taken away; a new snapshot takes its place')
 		}
 		const compacted = await journal.compact(next, rows ?? [])
 		if ('behind' in compacted) return compacted.behind
+		if (isOneLine) log?.warn({}, 'the journal of the state was taken away; a new snapshot takes its place')
 		current = next
 		measured(compacted.bytes)
 		return null

@@ -1,7 +1,7 @@
 // The snapshot and its journal: what is cut off, torn, spoilt or taken away at any moment, and what is written at all.
 
 import { execFile } from 'node:child_process'
-import { appendFile, cp, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { promisify } from 'node:util'
@@ -387,6 +387,29 @@ testOnce('behavior: a journal that is taken away while it runs is begun anew wit
 		await store.post([deliveryOf(`y${index}`)])
 		expect(await seenOnDisk()).toEqual(await seen(store))
 	}
+	await store.close()
+})
+
+testOnce('error: a folder that is moved away is asked for back, and no snapshot is reported until then', async () => {
+	const warned: string[] = []
+	const log = { ...silent, warn: (_: object, words: string) => warned.push(words) }
+	const store = await openFileStore(folder, { clock: () => 5, log })
+	await store.post([deliveryOf('before')])
+	const [away, path] = [join(root, 'away'), join(folder, 'journal.000002.jsonl')]
+	await rename(folder, away)
+	const message =
+		`cannot write ${path}: it does not exist (ENOENT): its folder is gone: put it back, or make it anew; ` +
+		'a running daemon then continues'
+	for (const id of ['one', 'two']) await expect(store.post([deliveryOf(id)])).rejects.toMatchObject({ message })
+	expect(warned).toEqual([])
+	await rename(away, folder)
+	await store.post([deliveryOf('after')])
+	expect(warned).toEqual(['the journal of the state was taken away; a new snapshot takes its place'])
+	await rm(folder, { recursive: true })
+	await expect(store.post([deliveryOf('three')])).rejects.toMatchObject({ reason: 'disk' })
+	await mkdir(folder)
+	await store.post([deliveryOf('anew')])
+	expect((await seenIn(folder)).deliveries.map(({ id }) => id)).toEqual(['before', 'after', 'anew'])
 	await store.close()
 })
 

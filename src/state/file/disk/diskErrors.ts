@@ -8,12 +8,13 @@ export function diskError(act: 'read' | 'write' | 'make', path: string, cause: u
 	const code = codeOf(cause)
 	const words = (code && systemWords(code)) || (cause instanceof Error ? cause.message : String(cause))
 	const todo = act === 'read' || code === null || todos[code] === undefined ? '' : `: ${todos[code]}`
-	const end = act === 'write' ? '; what was there before is still there' : ''
+	const end = act === 'write' && code !== 'ENOENT' ? '; what was there before is still there' : ''
 	return new StateError('disk', `cannot ${act} ${path}: ${words}${code ? ` (${code})` : ''}${todo}${end}`, { cause })
 }
 
 /** What the operator can do; polls and results are retried automatically. */
 const todos: Readonly<Record<string, string | undefined>> = {
+	ENOENT: 'its folder is gone: put it back, or make it anew; a running daemon then continues',
 	ENOSPC: 'make room there; a running daemon then continues',
 	EDQUOT: 'make room there or raise the quota; a running daemon then continues',
 	EROFS: 'mount it for writing; a running daemon then continues',
