@@ -39,10 +39,7 @@ interface HttpRequest {
 	readonly body?: string | Uint8Array
 }
 
-/**
- * Maximum of interim responses (100 Continue, 103 Early Hints) to one request. A server that sends them endlessly would
- * keep the process busy.
- */
+/** Maximum of interim responses (100 Continue, 103 Early Hints) to one request. */
 const mostInterims = 16
 
 /** How long the rest of a head may take after its status line. */
@@ -84,11 +81,7 @@ export function createConnections(
 					const error = new Error('closed without an answer')
 					reject(Object.assign(error, { code: 'ECONNRESET' }, head?.answered()))
 				})
-				let interims = 0
-				sent.on('information', () => {
-					if (++interims > mostInterims)
-						sent.destroy(Object.assign(new Error('no end of them'), { code: 'HPE_INTERIM' }))
-				})
+				limitInterims(sent)
 				sent.once('response', (response) => {
 					// The response may fail before the caller reads it. The reader still gets the error.
 					resolve(response.on('error', ignore))
@@ -109,6 +102,14 @@ export function createConnections(
 			agent.destroy()
 		},
 	}
+}
+
+/** Ends a request whose server sends interim responses without end, which would keep the process busy. */
+export function limitInterims(sent: http.ClientRequest): void {
+	let interims = 0
+	sent.on('information', () => {
+		if (++interims > mostInterims) sent.destroy(Object.assign(new Error('no end of them'), { code: 'HPE_INTERIM' }))
+	})
 }
 
 const mostOfHead = 16_384

@@ -5,6 +5,7 @@
  */
 
 import { WebSocket } from 'ws'
+import { limitInterims } from '../../base/net/connections.js'
 import { RpcError, type RpcErrorKind } from '../../errors.js'
 import { misread, wordsOf } from '../rpc/border.js'
 import type { EndpointUrl } from '../rpc/endpointUrl.js'
@@ -48,6 +49,10 @@ export function listenForHeads(options: HeadSocketOptions, signal: AbortSignal):
 			...(url.authorization === null ? {} : { headers: { authorization: url.authorization } }),
 			maxPayload: maxMessageBytes,
 			perMessageDeflate: false,
+			finishRequest(request) {
+				limitInterims(request)
+				request.end()
+			},
 		})
 		let subscription: string | null = null
 		let isAlive = true

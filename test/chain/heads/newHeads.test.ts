@@ -268,6 +268,12 @@ const wrong: readonly (readonly [what: string, how: (server: HeadServer) => void
 	['HTTP 302', refuses(http('302 Found\r\nlocation: /elsewhere')), 'unsupported', '(HTTP 302)'],
 	['HTTP 503', refuses(http('503 Unavailable')), 'server', '(HTTP 503)'],
 	['no HTTP at all', refuses((socket) => socket.end('SSH-2.0-hello\r\n')), 'malformed', 'is not HTTP'],
+	[
+		'interim answers without end',
+		refuses((socket) => socket.write('HTTP/1.1 103 Early Hints\r\n\r\n'.repeat(22))),
+		'malformed',
+		'is not HTTP (HPE_INTERIM)',
+	],
 	['a hang at the handshake', refuses(() => {}), 'timeout', 'did not begin to tell of new heads within 0.1 s'],
 	['a hang at the subscription', (server) => (server.answer = () => {}), 'timeout', 'did not begin'],
 	['a web page', says('<!doctype html>'), 'malformed', 'a web page'],
