@@ -2,6 +2,7 @@
 
 import type { SendMailOptions } from 'nodemailer'
 import { withDeadline } from '../../base/waits/deadline.js'
+import { isDigest } from '../../core/outbox/messageKinds.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeSmtp, outcomeOf, type SmtpPhase } from '../delivery/policy.js'
@@ -23,6 +24,9 @@ export interface EmailOptions {
 	/** Default 2, the number that the deliverer uses in parallel. */
 	readonly connections?: number
 }
+
+/** Alerts in a digest: in its short form, that many always fit what mail programs show of a mail. */
+export const MOST_IN_MAIL = 25
 
 /** The fields of nodemailer's errors that are used here. */
 interface SmtpError extends NodeJS.ErrnoException {
@@ -58,7 +62,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 	return {
 		name: settings.name,
 		recipients: settings.to,
-		takesDigest: () => true,
+		takesDigest: ({ data }) => isDigest(data) && data.alerts.length <= MOST_IN_MAIL,
 		async login(signal) {
 			const verify = async (limited: AbortSignal): Promise<Outcome> => {
 				limited.addEventListener('abort', hangUp, { once: true })

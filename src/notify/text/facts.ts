@@ -8,7 +8,7 @@ import type { AlertData, DigestData, Finality, Message } from '../../model/alert
 import { alarmsOf, marksOf } from './alarms.js'
 import type { Row } from './digestTable.js'
 import { utcInWords } from './factLines.js'
-import { numbered, sumsInWords } from './sentence.js'
+import { sentence, sumsInWords } from './sentence.js'
 import { nothingLost, receiverWorks, systemFacts, undeliveredFacts, whatNow, withToDo } from './systemFacts.js'
 
 export interface Facts {
@@ -56,19 +56,25 @@ function insteadInWords(type: Message['type'], receiver: string): string {
 function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 	const { id, alerts } = data
 	const isRemoved = alerts.some(({ type }) => type === 'alert.removed')
-	const alarms = numbered(data).filter(({ alert }) => marksOf(alert).length > 0)
+	const isMixed = new Set(alerts.map((alert) => alert.data.network)).size > 1
+	const rows = alerts.map((alert, at): Row => {
+		const network = isMixed ? `[${printable(alert.data.network)}] ` : ''
+		return {
+			number: at + 1,
+			time: utcInWords(alert.data.blockTimestamp).replace(' UTC', ''),
+			amount: recordOf(alert.data.kind).amount(alert.data),
+			says: `${network}${sentence(alert)}`,
+			isAlarming: marksOf(alert).length > 0,
+			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
+			alert,
+		}
+	})
+	const alarms = rows.filter(({ isAlarming }) => isAlarming).map(({ number, says }) => `${number}. ${says}`)
 	const watchlists = [...new Set(alerts.map((alert) => printable(alert.data.watch.watchlist)))]
 	return {
 		notes: [...notes, ...(isRemoved ? [retractedInDigest] : [])],
-		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms.map(({ title }) => title)],
-		rows: numbered(data).map(({ says, alert }, index) => ({
-			number: index + 1,
-			time: utcInWords(alert.data.blockTimestamp).replace(' UTC', ''),
-			amount: recordOf(alert.data.kind).amount(alert.data),
-			says,
-			isAlarming: marksOf(alert).length > 0,
-			facts: alertFacts(alert.data).filter(({ name }) => !tooMuchForMany.has(name)),
-		})),
+		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms],
+		rows,
 		facts: [
 			fact('Alerts', String(alerts.length)),
 			fact('Why you get this', `watched in ${watchlists.join(', ')}`),

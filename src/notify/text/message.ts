@@ -3,7 +3,7 @@
 import { escapeHtml } from '../../base/text/escapeHtml.js'
 import type { Message } from '../../model/alert.js'
 import { isAlarming } from './alarms.js'
-import { cutsOf, rowsAsHtml, rowsAsText } from './digestTable.js'
+import { rowsAsHtml, rowsAsText } from './digestTable.js'
 import { foldedLines, foldedList } from './factLines.js'
 import { type Facts, factsOf } from './facts.js'
 import { headline } from './sentence.js'
@@ -18,20 +18,19 @@ export interface Composed {
 export function composeMessage(message: Message): Composed {
 	const subject = headline(message)
 	const content = factsOf(message)
-	if (content.rows.length === 0) return compose(subject, content)
-	const cuts = cutsOf(content.rows)
-	for (let next = cuts.next(); ; next = cuts.next()) {
-		const { rows, note } = next.value
-		const composed = compose(subject, { ...content, rows, notes: [...content.notes, ...(note === null ? [] : [note])] })
-		const bytes = Buffer.byteLength(composed.text) + Buffer.byteLength(composed.html)
-		if (bytes <= mostBytes || next.done === true) return composed
-	}
+	const whole = compose(subject, content)
+	if (content.rows.length === 0 || Buffer.byteLength(whole.text + whole.html) <= mostBytes) return whole
+	const rows = content.rows.map((row) => ({ ...row, facts: [] }))
+	return compose(subject, { ...content, rows, notes: [...content.notes, shortened] })
 }
 
 /**
  * Gmail cuts what it shows of a mail at 102 kB. Encoding adds up to a fifth, so that the whole mail stays below 100 kB.
  */
 const mostBytes = 80_000
+
+const shortened =
+	'Addresses and ids are not shown: this mail would be too long. "tracewatch deliveries --sent" lists them all.'
 
 function compose(subject: string, content: Facts): Composed {
 	return { subject, text: asText(subject, content), html: asHtml(subject, content) }

@@ -6,15 +6,7 @@ import { isAlert, isDigest, isUndelivered } from '../../core/outbox/messageKinds
 import { isImitation } from '../../core/outbox/urgency.js'
 import { recordOf } from '../../kinds/all.js'
 import { watchName } from '../../kinds/phrases.js'
-import type {
-	AlertData,
-	DigestData,
-	DigestedAlert,
-	FoldedAlerts,
-	Message,
-	SystemData,
-	UndeliveredData,
-} from '../../model/alert.js'
+import type { AlertData, DigestData, FoldedAlerts, Message, SystemData, UndeliveredData } from '../../model/alert.js'
 import { marks, marksOf } from './alarms.js'
 
 /** `[ethereum] Treasury received 1.5 ETH from 0x1234…abcd` */
@@ -71,22 +63,6 @@ function digestHeadline({ alerts }: DigestData): string {
 /** `ethereum, base` */
 export function networksOf({ alerts }: DigestData): string {
 	return [...new Set(alerts.map(({ data }) => printable(data.network)))].join(', ')
-}
-
-export interface NumberedAlert {
-	readonly says: string
-	readonly title: string
-	readonly alert: DigestedAlert
-}
-
-/** The alerts, numbered from 1. */
-export function numbered({ alerts }: DigestData): readonly NumberedAlert[] {
-	const isMixed = new Set(alerts.map(({ data }) => data.network)).size > 1
-	return alerts.map((alert, index) => {
-		const network = isMixed ? `[${printable(alert.data.network)}] ` : ''
-		const says = `${network}${sentence(alert)}`
-		return { says, title: `${index + 1}. ${says}`, alert }
-	})
 }
 
 function systemHeadline(type: Message['type'], data: SystemData): string {

@@ -152,6 +152,19 @@ describe('a storm', () => {
 		await server.close()
 	})
 
+	testOnce('behavior: more alerts than a mail may hold come in several digests', async () => {
+		const server = await startMailServer()
+		const smtp = `smtp://${server.host}`
+		const to = 'a@example.org'
+		const mail = createEmailReceiver({ type: 'email', name: 'mail', smtp, from: 'x@example.org', to: [to] })
+		await lab.store.post(numbers(1, 35).map((number) => alertDeliveryOf(number, { receiver: 'mail', recipient: to })))
+		await runOut(lab, [mail])
+		await mail.close()
+		const subjects = server.mails.map(({ subject }) => subject).slice(5)
+		expect(subjects).toEqual(['[ethereum] 25 alerts: Treasury', '[ethereum] 5 alerts: Treasury'])
+		await server.close()
+	})
+
 	for (const [format, path, answer] of [
 		['slack', '/services/T/B/S', 'ok'],
 		['discord', '/api/webhooks/1/S', '{"id":"1"}'],

@@ -2,7 +2,7 @@
 import { isAlert, isDigest } from '../../../core/outbox/messageKinds.js'
 import type { Message } from '../../../model/alert.js'
 import { factsOf } from '../../text/facts.js'
-import { headline, numbered } from '../../text/sentence.js'
+import { headline } from '../../text/sentence.js'
 
 export interface Markup {
 	/** Neutralises text that the service would read as markup or as a mention. */
@@ -55,10 +55,10 @@ export interface ChatParts {
 export function chatParts(message: Message, { disarm, link }: Markup): ChatParts {
 	const { notes, facts, rows } = factsOf(message)
 	if (isDigest(message.data)) {
-		const lines = numbered(message.data).map(({ title, alert }) => {
+		const lines = rows.map(({ number, says, alert }) => {
 			const url = alert.data.links?.tx
 			const late = alert.data.late ? ' (late)' : ''
-			return `${disarm(`${title}${late}:`)} ${url === undefined ? disarm(alert.data.txHash) : link(url)}`
+			return `${disarm(`${number}. ${says}${late}:`)} ${url === undefined ? disarm(alert.data.txHash) : link(url)}`
 		})
 		const first = rows.flatMap(({ number, isAlarming }) => (isAlarming ? [number] : []))
 		const alarm = first.length === 0 ? [] : [`Look at these first: ${first.join(', ')}`]
