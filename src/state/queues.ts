@@ -21,8 +21,6 @@ export interface Queues {
 export function createQueues(): Queues {
 	/** Queue of each claimed delivery, by its id. */
 	const taken = new Map<string, string>()
-	/** Number of claimed deliveries by queue; a queue without an entry is free. */
-	const underWay = new Map<string, number>()
 	let known: ReadonlyMap<string, Delivery> | null = null
 	let queues: ReadonlyMap<string, readonly Delivery[]> = new Map()
 
@@ -38,31 +36,25 @@ export function createQueues(): Queues {
 
 	return {
 		claim(deliveries, { nowMs, perQueue }) {
+			const busy = new Set(taken.values())
 			const claimed: (readonly Delivery[])[] = []
 			for (const [queue, pending] of pendingByQueue(deliveries)) {
-				if (underWay.has(queue)) continue
+				if (busy.has(queue)) continue
 				const due = claimable(pending, nowMs, perQueue)
 				if (due.length === 0) continue
 				for (const { id } of due) taken.set(id, queue)
-				underWay.set(queue, due.length)
 				claimed.push(due)
 			}
 			return claimed
 		},
 		release(ids) {
-			for (const id of ids) {
-				const queue = taken.get(id)
-				if (queue === undefined) continue
-				taken.delete(id)
-				const left = (underWay.get(queue) ?? 1) - 1
-				if (left > 0) underWay.set(queue, left)
-				else underWay.delete(queue)
-			}
+			for (const id of ids) taken.delete(id)
 		},
 		nextDueMs(deliveries) {
+			const busy = new Set(taken.values())
 			let next: number | null = null
 			for (const [queue, pending] of pendingByQueue(deliveries)) {
-				if (underWay.has(queue)) continue
+				if (busy.has(queue)) continue
 				const dueMs = nextDueMsOf(pending)
 				if (dueMs !== null && (next === null || dueMs < next)) next = dueMs
 			}
