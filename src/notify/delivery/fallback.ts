@@ -31,8 +31,8 @@ const GRACE_MS = 60_000
 
 /** Why the troubles of a receiver are over. */
 const ENDS = {
-	undelivered: 'nothing is left of what it refused: all of it was delivered, or discarded by hand',
-	failing: 'it accepts messages again, or nothing waits for it any more',
+	undelivered: 'All that it refused was delivered, or discarded by hand. There is nothing left to do.',
+	failing: 'It accepts messages again, or nothing waits for it any more. There is nothing left to do.',
 }
 
 export function createFallbacks({ store, troubles, clock, log, fallbackOf }: FallbackOptions) {

@@ -9,7 +9,7 @@ import { alarmsOf, marksOf } from './alarms.js'
 import type { Row } from './digestTable.js'
 import { utcInWords } from './factLines.js'
 import { sentence, sumsInWords } from './sentence.js'
-import { nothingLost, receiverWorks, systemFacts, undeliveredFacts, whatNow, withToDo } from './systemFacts.js'
+import { nothingLost, systemFacts, undeliveredFacts, whatNow, withToDo } from './systemFacts.js'
 
 export interface Facts {
 	/** Sentences before the list. */
@@ -35,7 +35,7 @@ export function factsOf(message: Message): Facts {
 	const single = { alarms, rows: [] }
 	if (isUndelivered(data)) {
 		return {
-			notes: [...notes, ...(data.ends === undefined ? whatNow[data.state] : [receiverWorks[data.state]])],
+			notes: [...notes, ...(data.ends === undefined ? whatNow[data.state] : [printable(data.reason, 500)])],
 			facts: undeliveredFacts(data),
 			...single,
 		}

@@ -49,12 +49,6 @@ export const nothingLost =
 	'Nothing is lost: what happens meanwhile is sent late, as soon as blocks can be scanned again. ' +
 	'"tracewatch status" says how it stands.'
 
-export const receiverWorks = {
-	parked: 'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.',
-	dead: 'All that the receiver refused was delivered, or discarded by hand. There is nothing left to do.',
-	failing: 'The receiver takes messages again, or nothing waits for it any more. There is nothing left to do.',
-} as const
-
 export function undeliveredFacts(data: UndeliveredData): readonly Fact[] {
 	const { id, receiver, recipient, state, count, reason, since, ends } = data
 	return [

@@ -66,6 +66,7 @@ describe('the report to a fallback that a receiver fails', () => {
 		)
 		expect(ended).toMatchObject({
 			ends: 'undelivered',
+			reason: 'All that it refused was delivered, or discarded by hand. There is nothing left to do.',
 			receiver: 'hook',
 			recipient: null,
 			count: 0,

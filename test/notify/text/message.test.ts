@@ -183,9 +183,10 @@ describe('subjects', () => {
 		expect(dead.subject).toBe(
 			'NOT DELIVERED: ops-hook did not accept messages, which were given up; they are sent to you instead',
 		)
-		const over = composeMessage(messageOf(undeliveredData({ count: 0, ends: 'undelivered' }), 'system.recovered'))
+		const ended = undeliveredData({ count: 0, ends: 'undelivered', reason: 'All that it refused was delivered.' })
+		const over = composeMessage(messageOf(ended, 'system.recovered'))
 		expect(over.subject).toBe('Recovered: nothing is left of what ops-hook refused')
-		expect(over.text).toContain('All that the receiver refused was delivered, or discarded by hand.')
+		expect(over.text).toContain('All that it refused was delivered.')
 		for (const fact of ['Waiting', 'Reason']) expect(over.text).not.toContain(fact)
 	})
 
