@@ -25,8 +25,8 @@ export interface EmailOptions {
 	readonly connections?: number
 }
 
-/** Alerts in a digest: in its short form, that many always fit what mail programs show of a mail. */
-export const MOST_IN_MAIL = 25
+/** Alerts in a digest: in its short form, that many fit what mail programs show of a mail. */
+export const MOST_IN_MAIL = 40
 
 /** The fields of nodemailer's errors that are used here. */
 interface SmtpError extends NodeJS.ErrnoException {

@@ -157,11 +157,11 @@ describe('a storm', () => {
 		const smtp = `smtp://${server.host}`
 		const to = 'a@example.org'
 		const mail = createEmailReceiver({ type: 'email', name: 'mail', smtp, from: 'x@example.org', to: [to] })
-		await lab.store.post(numbers(1, 35).map((number) => alertDeliveryOf(number, { receiver: 'mail', recipient: to })))
+		await lab.store.post(numbers(1, 50).map((number) => alertDeliveryOf(number, { receiver: 'mail', recipient: to })))
 		await runOut(lab, [mail])
 		await mail.close()
 		const subjects = server.mails.map(({ subject }) => subject).slice(5)
-		expect(subjects).toEqual(['[ethereum] 25 alerts: Treasury', '[ethereum] 5 alerts: Treasury'])
+		expect(subjects).toEqual(['[ethereum] 40 alerts: Treasury', '[ethereum] 5 alerts: Treasury'])
 		await server.close()
 	})
 

@@ -63,11 +63,14 @@ describe('the mail of a digest', () => {
 		[MOST_IN_MAIL, 80, false],
 	])('behavior: %s alerts with labels of %s letters make less than 80 kB: with ids: %s', (count, letters, hasIds) => {
 		const watch = { ...alertData().watch, label: 'é'.repeat(letters) }
-		const all = Array.from({ length: count }, (_, at) => alertDeliveryOf(at + 1, {}, { watch }))
+		const lookalike = { of: payer, label: 'Supplier', prefix: 4, suffix: 5 }
+		const all = Array.from({ length: count }, (_, at) =>
+			alertDeliveryOf(at + 1, {}, { watch, ...(letters > 1 && { lookalike }) }),
+		)
 		const { id: idOfFirst = '' } = all[0]?.message.data ?? {}
 		const { text, html } = composeMessage(messageOf(digestData(all), 'alert.digest'))
 		expect(Buffer.byteLength(text) + Buffer.byteLength(html)).toBeLessThanOrEqual(80_000)
-		expect(text.match(/^ *\d+ {2}2026/gm)).toHaveLength(count)
+		expect(text.match(/^ *!?\d+ {2}2026/gm)).toHaveLength(count)
 		expect(html.match(/<tr valign="top"/g)).toHaveLength(count)
 		for (const said of [text, html.replaceAll('&quot;', '"')]) {
 			// The hash is left out, its link is not.
