@@ -1,6 +1,7 @@
 /** The room is the mail receiver: one mail for each recipient, so that each has its own outcome. */
 
 import type { SendMailOptions } from 'nodemailer'
+import { systemWords } from '../../base/systemError.js'
 import { withDeadline } from '../../base/waits/deadline.js'
 import { isDigest } from '../../core/outbox/messageKinds.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
@@ -91,7 +92,7 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 		const phase = phaseOf(error)
 		if (error.code === 'ETLS' || isTlsFault(innermostCode(error))) {
 			// Never dropped: certificates and STARTTLS are settings that an operator can repair.
-			return { result: 'parked', code: 'login-refused', reason: `${host}: no secure connection (${tlsFault(error)})` }
+			return { result: 'parked', code: 'login-refused', reason: `${host}: no secure connection: ${tlsFault(error)}` }
 		}
 		const reply = error.response ?? null
 		if (reply === null && phase === 'login') {
@@ -104,8 +105,9 @@ export function createEmailReceiver(settings: EmailSettings, options: EmailOptio
 
 	function tlsFault(error: SmtpError): string {
 		const code = innermostCode(error)
-		if (code !== null && code !== 'ETLS') return code
-		return quote(error.message, hideSecrets)
+		if (code === null || code === 'ETLS') return quote(error.message, hideSecrets)
+		const words = systemWords(code)
+		return words === null ? code : `${words} (${code})`
 	}
 }
 
