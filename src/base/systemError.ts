@@ -7,7 +7,7 @@ const words: Readonly<Record<string, string>> = {
 	EPERM: 'permission denied',
 	EISDIR: 'it is a folder',
 	ENOTDIR: 'it is not a folder',
-	ELOOP: 'it is a link that may not be followed',
+	ELOOP: 'it is a link that may not be followed, or leads to itself',
 	ENOSPC: 'the disk is full',
 	EDQUOT: 'the disk quota is used up',
 	EFBIG: 'the file would become larger than is allowed',

@@ -429,7 +429,9 @@ describe('loadConfig', () => {
 		write({ 'tracewatch.yaml': minimal })
 		mkdirSync(join(folder, 'watchlists'))
 		writeFileSync(join(folder, 'watchlists/a.yaml'), Buffer.from([0x6e, 0xff, 0xfe]))
-		expect(await problemsOf(load())).toEqual(['watchlists/a.yaml:1:1: the file is not text in UTF-8'])
+		expect(await problemsOf(load())).toEqual([
+			'watchlists/a.yaml:1:1: the file is not text in UTF-8: save it in that encoding',
+		])
 	})
 
 	test('error: no such file', async () => {

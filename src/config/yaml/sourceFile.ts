@@ -45,7 +45,7 @@ export async function readSource(
 	try {
 		text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
 	} catch {
-		return fail(bytes, 'the file is not text in UTF-8')
+		return fail(bytes, 'the file is not text in UTF-8: save it in that encoding')
 	}
 	const parsed = parseYaml(text, file)
 	if ('problems' in parsed) return { bytes, ...parsed }

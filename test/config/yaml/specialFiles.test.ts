@@ -45,7 +45,7 @@ const kinds: Readonly<Record<string, readonly [make: (path: string) => void, wor
 	'a device without an end': [(path) => symlinkSync('/dev/zero', path), 'it is a device or a socket'],
 	'a terminal': [(path) => symlinkSync('/dev/ptmx', path), 'it is a device or a socket'],
 	'a folder': [(path) => mkdirSync(path), 'it is a folder'],
-	'a link to itself': [(path) => symlinkSync(path, path), 'it is a link that may not be followed'],
+	'a link to itself': [(path) => symlinkSync(path, path), 'it is a link that may not be followed, or leads to itself'],
 	'500 MB': [
 		(path) => {
 			writeFileSync(path, '')

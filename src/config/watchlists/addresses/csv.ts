@@ -60,7 +60,7 @@ export function createCsvReader(
 		} catch (error) {
 			if (error instanceof CsvError) return faultOf(error, line)
 			if (!(error instanceof TypeError && 'code' in error)) throw error
-			return { place: { line: 1, column: 1 }, message: 'the file is not text in UTF-8' }
+			return { place: { line: 1, column: 1 }, message: 'the file is not text in UTF-8: save it in that encoding' }
 		}
 	}
 }

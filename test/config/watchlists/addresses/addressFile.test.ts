@@ -253,7 +253,11 @@ describe('addresses_from', () => {
 			`${one},6" pipe,b`,
 			['1:44: quote a text that contains quotes, and double each quote inside'],
 		],
-		['bytes that are no UTF-8', Buffer.from([0x30, 0x78, 0xff]), ['1:1: the file is not text in UTF-8']],
+		[
+			'bytes that are no UTF-8',
+			Buffer.from([0x30, 0x78, 0xff]),
+			['1:1: the file is not text in UTF-8: save it in that encoding'],
+		],
 		['no address at all', 'address,label\n', ['1:1: the file holds no address']],
 		['nothing', '', ['1:1: the file holds no address']],
 	])('error: %s', async (_, csv, problems) => {
