@@ -2,7 +2,7 @@ import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
 import { followWatchlists } from '../config/watchlists/followWatchlists.js'
-import { chunksOf, revisionNow } from '../config/watchlists/revision.js'
+import { chunksOf } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
 import type { Watchlists } from '../config/watchlists/watchlists.js'
 import { ConfigError, formatProblem } from '../errors.js'
@@ -124,13 +124,12 @@ async function takeEffect(
 }
 
 /** A reload does not apply an edited tracewatch.yaml: notes and logs that a restart is needed. */
-async function followConfig({ config: { path }, inEffect, log }: EditOptions, signal: AbortSignal): Promise<void> {
-	const first = await revisionNow([path], signal)
-	if (first === null) return
-	let known = first
+async function followConfig({ config, inEffect, log }: EditOptions, signal: AbortSignal): Promise<void> {
+	const { path, settingsRevision } = config
+	let known = settingsRevision
 	const onChange = (revision: string) => {
 		known = revision
-		inEffect.isConfigChanged = revision !== first
+		inEffect.isConfigChanged = revision !== settingsRevision
 		if (inEffect.isConfigChanged) log.warn({ file: path }, CONFIG_CHANGED)
 	}
 	await watchFiles({ paths: () => [path], revision: () => known, onChange, signal })

@@ -91,7 +91,7 @@ beforeEach(() => {
 describe('loadConfig', () => {
 	test('reads an example of everything', async () => {
 		write({ 'tracewatch.yaml': settings, 'watchlists/treasury.yaml': watchlist })
-		const { secrets, revision, ...config } = await load()
+		const { secrets, revision, settingsRevision, ...config } = await load()
 		expect({ ...config, watches: [...config.watches] }).toEqual({
 			historyMs: 90 * 24 * 3_600_000,
 			httpPassword: null,

@@ -1,5 +1,7 @@
 // The program with its state in a database: commands, several instances, and the way between database and folder.
+import { appendFileSync } from 'node:fs'
 import { createServer } from 'node:net'
+import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { openGate } from '../state/postgres/gate.js'
 import { PASSWORD, startServer } from '../state/postgres/server.js'
@@ -153,6 +155,20 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"ok"')])
 		expect((await second.stop()).code).toBe(0)
 		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('run: a tracewatch.yaml that is edited while the instance stands by is said after the takeover', async () => {
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const here = site()
+		const second = here.start(['run'], env())
+		await standsBy(second)
+		appendFileSync(join(here.folder, 'tracewatch.yaml'), 'history: 30d\n')
+		await first.stop()
+		await takesOver(second)
+		const { file } = await second.line(({ msg }) => msg.startsWith('configuration changed on disk'))
+		expect(file).toBe(join(here.folder, 'tracewatch.yaml'))
+		expect((await second.stop()).code).toBe(0)
 	})
 
 	test('run: an instance that stands still is replaced, ends when it wakes, and stands by as the next', async () => {

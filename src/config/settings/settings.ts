@@ -3,11 +3,13 @@
  * variables (`interpolate.ts`), and which of its values are secret (`secrets.ts`).
  */
 
+import { hash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Problem } from '../../errors.js'
 import type { StatePlace } from '../../model/state.js'
 import { type Names, namesOf, type WatchlistPlace } from '../names.js'
+import { revisionOf } from '../watchlists/revision.js'
 import { atMost, check, inOrder, readSource, type Source } from '../yaml/sourceFile.js'
 import type { Place } from '../yaml/yaml.js'
 import { type Filled, interpolate } from './interpolate.js'
@@ -23,6 +25,8 @@ export type { NetworkSettings, ReceiverSettings }
 export interface Settings {
 	/** Absolute path of the file. */
 	readonly path: string
+	/** Hash of the file's path and content, as `revisionNow` makes it. */
+	readonly settingsRevision: string
 	readonly networks: readonly NetworkSettings[]
 	readonly receivers: readonly ReceiverSettings[]
 	readonly watchlists: WatchlistPlace
@@ -82,6 +86,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { data } = checked
 	const settings: Settings = {
 		path,
+		settingsRevision: revisionOf([{ path, digest: hash('sha256', source.bytes) }]),
 		networks: data.networks,
 		receivers: data.receivers,
 		watchlists,
