@@ -693,7 +693,7 @@ inFull(() => {
 	})
 })
 
-testOnce('behavior: a transaction that only headers name, with tokens: the gap names it, others are told', async () => {
+testOnce('behavior: a transaction that only headers name, with tokens: the gap names it, others are sent', async () => {
 	const unheard = `0x${'ab'.repeat(32)}`
 	const { bench, gateways, pay, to } = await open({ mayLack: true, source: 'trace_block' })
 	bench.setWatches([watchOf(to, { kinds: ['transfer', 'token'], tokens: 'all' })])
