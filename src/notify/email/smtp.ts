@@ -62,6 +62,8 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 		connectionTimeout: connectTimeLimitMs,
 		greetingTimeout: connectTimeLimitMs,
 		socketTimeout: 60_000,
+		// A reply has lines of at most 512 bytes. The default, 1 MiB, would be searched for secrets at one go.
+		maxResponseSize: 16_384,
 		disableFileAccess: true,
 		disableUrlAccess: true,
 		getSocket: (_options: object, callback: SocketCallback) => {

@@ -135,6 +135,14 @@ describe('connections', () => {
 		expect(outcome).toMatchObject({ result: 'retry', reason: expect.stringContaining('within 0.3 s') })
 	})
 
+	test('error: a reply of 200 kB that repeats the beginning of the password: not read, and tried again', async () => {
+		const reply = `554 ${'p-CANARYPASSWORD'.slice(0, 12).repeat(17_000)}\r\n`
+		const { port } = await listen(createServer((socket) => socket.on('error', () => undefined).end(reply)))
+		const outcome = await send({ smtp: `smtp://watch:p-CANARYPASSWORD@127.0.0.1:${port}` })
+		expect(outcome).toMatchObject({ result: 'retry', code: 'failed' })
+		expect(JSON.stringify(outcome)).not.toContain('CANARY')
+	})
+
 	test('error: a login that is stopped before the server greets ends at once, and hangs up', async () => {
 		const stop = new AbortController()
 		const slow = createServer(async (client) => {
