@@ -65,9 +65,14 @@ async function replayed(folder: string, { whole, rows, line, since }: Snapshot):
 	for (const number of [since, ...later]) segments.push(await readSegment(folder, number))
 	const replay = replayOn(whole)
 	let last = line
-	for (const [index, { path, after, lines }] of segments.entries()) {
-		// A process that was replaced may have written more, which it did not acknowledge and its successor did not read.
-		const most = Math.min(...segments.slice(index + 1).flatMap((next) => next.after ?? []))
+	// A process that was replaced may have written more, which it did not acknowledge and its successor did not read.
+	const limits = new Map<Segment, number>()
+	let limit = Number.POSITIVE_INFINITY
+	for (const segment of segments.toReversed()) {
+		limits.set(segment, limit)
+		limit = Math.min(limit, segment.after ?? limit)
+	}
+	for (const [{ path, after, lines }, most] of Array.from(limits).toReversed()) {
 		if (after === null || after > most) continue
 		if (after !== last)
 			throw new Damage(`it continues write ${after}, and write ${last} is the last`, { path, line: 1 })

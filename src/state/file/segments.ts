@@ -175,6 +175,7 @@ async function writeAt(folder: string, { segment, bytes: at }: JournalEnd, bytes
 		if (error instanceof SegmentGone) throw error
 		if (!isMissing(error)) throw diskError('write', path, error)
 		await mustBeNewest(folder, segment)
+		throw new SegmentGone()
 	}
 }
 
