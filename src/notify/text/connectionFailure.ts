@@ -45,5 +45,6 @@ export function hostOf(url: URL): string {
  * cut, because a cut secret would not be recognised.
  */
 export function quote(text: string, hideSecrets: (text: string) => string): string {
-	return printableForeign(hideSecrets(text), 160)
+	// The search takes time with the square of the length where a text repeats the beginning of a secret.
+	return printableForeign(hideSecrets(text.slice(0, 8_192)), 160)
 }
