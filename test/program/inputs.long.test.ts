@@ -197,7 +197,7 @@ describe('a state that cannot be used ends with 1 and says why', () => {
 		for (const command of ['once', 'run']) {
 			const { code, stderr } = await site.run([command])
 			expect(code).toBe(1)
-			expect(stderr).toMatch(/^cannot make .*taken: /)
+			expect(stderr).toMatch(/^cannot read .*taken: it is not a folder/)
 			expect(stderr.trim().split('\n')).toHaveLength(1)
 		}
 		site.write('tracewatch.yaml', good())
