@@ -1,4 +1,6 @@
 // A wrong edit of a watchlist changes nothing until it is right: not even over a restart.
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { soaked } from '../support/soak.js'
@@ -19,6 +21,8 @@ test('default: a restart continues with the last good ones, loudly, and mending 
 	const site = siteOf({ 'tracewatch.yaml': text, 'watchlists/a.yaml': right })
 	let running = site.start(['run'])
 	await polled(running)
+	// An edit within the first moments would come before the copy of what it replaces.
+	await expect.poll(() => existsSync(join(site.folder, 'state/last-good/index.json'))).toBe(true)
 	site.write('watchlists/a.yaml', wrong)
 	const [refused] = told(await hook.until(1))
 	expect(refused).toMatchObject({ type: 'system.refused', data: { network: 'local', chainId: 31337 } })
