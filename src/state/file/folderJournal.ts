@@ -60,7 +60,7 @@ export function folderJournal(
 		held = await hold(folder)
 		const { segment } = held
 		const found = await readFolder(folder).catch(async (error: unknown) => {
-			// What cannot be read is left as it is.
+			// A state that cannot be read is left as it was.
 			await rm(segmentPath(folder, segment), { force: true }).catch(() => undefined)
 			throw error
 		})

@@ -1,7 +1,7 @@
 /**
- * Who may write to a state folder. The newest segment of the journal is that right: a process takes it by making the
- * next one, which fails for all but one of those that saw the same newest. A process that was replaced finds out when
- * it writes. So two never both acknowledge a write, whatever they can see of each other.
+ * Who may write to a state folder. The newest segment of the journal is that right. A process takes it by creating the
+ * next segment; of several processes that saw the same newest segment, one succeeds. A process that was replaced finds
+ * out when it writes. So two processes never both acknowledge a write, even where they cannot see each other's socket.
  *
  * For a second daemon not to throw out the first, each listens on a socket in the folder as long as it has the folder:
  * the kernel refuses connections from the moment the process dies for any reason, and accepts them while it is

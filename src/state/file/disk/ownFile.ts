@@ -39,14 +39,14 @@ export async function openOwnFile(path: string): Promise<FileHandle> {
 	}
 }
 
-/** What root creates, as a command with sudo does, belongs to the owner of the folder: the daemon must read it. */
+/** A file that root creates, in a command with sudo, gets the owner of its folder: the daemon must read it. */
 export async function giveToOwner(file: FileHandle, folder: string): Promise<void> {
 	if (process.geteuid?.() !== 0) return
 	const { uid, gid } = await stat(folder)
 	await file.chown(uid, gid)
 }
 
-/** Makes a folder if it is missing, durably: for the owner of the folder around it alone. */
+/** Makes a folder durably if it is missing. It belongs to the owner of its parent folder, who alone may use it. */
 export async function makeFolder(path: string): Promise<void> {
 	if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) return
 	const folder = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
