@@ -1,9 +1,12 @@
 /**
  * The room writes the state as JSON and reads it. This file: the one way in which lines of the journal and snapshots
  * hold what JSON has no form for. A bigint is text, `"5n"`; text of that form is written with a `'` before it. A map is
- * `{"$map":[[key,value],…]}`, a set `{"$set":[…]}`, and a field that is undefined `{"$undefined":true}`: without it, a
- * field that a spread sets to undefined would be absent after a restart. No object of the state has such a key.
+ * `{"$map":[[key,value],…]}`, one of books `{"$books":[…]}`, a set `{"$set":[…]}`, and a field that is undefined
+ * `{"$undefined":true}`: without it, a field that a spread sets to undefined would be absent after a restart. No object
+ * of the state has such a key.
  */
+
+import { type BookRow, bookRows, booksIn } from './bookRows.js'
 
 const NUMBER = /^'*-?\d+n$/
 
@@ -22,7 +25,9 @@ function inJson(_key: string, value: unknown): unknown {
 	if (value === undefined) return { $undefined: true }
 	if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
 	if (value instanceof Set) return { $set: [...value] }
-	return isMap(value) ? { $map: [...value] } : value
+	if (!isMap(value)) return value
+	const $books = bookRows(value)
+	return $books === null ? { $map: [...value] } : { $books }
 }
 
 /** Changes its argument in place: a reviver of JSON.parse takes several times as long. */
@@ -39,6 +44,7 @@ function decoded(json: unknown): unknown {
 	const fields = json as Record<string, unknown>
 	for (const key in fields) {
 		const after = decoded(fields[key])
+		if (key === '$books') return booksIn(after as BookRow[])
 		if (key === '$map') return new Map(after as [unknown, unknown][])
 		if (key === '$set') return new Set(after as unknown[])
 		if (key === '$undefined') return undefined

@@ -22,6 +22,25 @@ describe('a value', () => {
 			},
 		],
 		['a map by number', new Map([[7n, new Map()]]), { $map: [['7n', { $map: [] }]] }],
+		[
+			'books without the names of their fields, and a removed one',
+			new Map([
+				['0xa', { block: 5n, balanceWei: 2n ** 70n, movedWei: -1n, code: null, compared: { limits: '5n', at: 4n } }],
+				['0xb', { block: 5n, balanceWei: 0n, movedWei: 0n, movedAt: 3n }],
+				['0xc', { block: 5n, balanceWei: 0n, movedWei: 0n, code: '00ff' }],
+				['0xd', { block: 5n, balanceWei: 0n, movedWei: 0n }],
+				['0xe', null],
+			]),
+			{
+				$books: [
+					['0xa', 5, `${2n ** 70n}`, -1, null, -1, "'5n", 4],
+					['0xb', 5, 0, 0, -1, 3],
+					['0xc', 5, 0, 0, '00ff'],
+					['0xd', 5, 0, 0],
+					['0xe'],
+				],
+			},
+		],
 		['a set', new Set([1n, 'a']), { $set: ['1n', 'a'] }],
 		[
 			'undefined beside absent',
