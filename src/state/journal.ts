@@ -22,7 +22,7 @@ export interface JournalLine {
 export interface Loaded {
 	readonly whole: StateDoc
 	readonly snapshotBytes: number
-	/** Size of the lines since the snapshot. */
+	/** Size of the lines since the snapshot; Infinity: a new snapshot is due. */
 	readonly journalBytes: number
 }
 

@@ -140,11 +140,12 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 			await takeIn(compacted.behind)
 		} catch (error) {
 			// The journal continues; the snapshot is tried again after more growth.
-			mostBytes = journalBytes + leastJournalBytes / 4
+			mostBytes = Math.min(journalBytes, mostBytes) + leastJournalBytes / 4
 			log?.warn({ err: error }, 'no new snapshot of the state can be written; its journal grows until one can')
 		}
 	}
 
+	await compactIfLong()
 	return {
 		current: () => current,
 		change: <K extends ActName>(act: K, argument: (now: Draft) => Argument<K>, atMs: number) =>

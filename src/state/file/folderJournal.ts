@@ -69,21 +69,11 @@ export function folderJournal(
 		const { whole = emptyState, line = 0, since = segment, bytes = 0 } = found ?? {}
 		rows = found?.rows ?? []
 		place = { segment, bytes: 0, line, since, before: bytes }
+		const isLong = segment - since > MOST_SEGMENTS
 		if (found === null) await takeSnapshot(whole)
-		else if (segment - since <= MOST_SEGMENTS || !(await trySnapshot(whole))) await begin()
-		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes }
-	}
-
-	/** False: there is no room, and the next start tries it again. */
-	async function trySnapshot(whole: StateDoc): Promise<boolean> {
-		try {
-			await takeSnapshot(whole)
-			return true
-		} catch (error) {
-			if (!(error instanceof StateError) || error.reason !== 'disk') throw error
-			log?.warn({ err: error }, 'no new snapshot of the state can be written; its journal grows until one can')
-			return false
-		}
+		else if (!isLong) await begin()
+		const journalBytes = isLong ? Number.POSITIVE_INFINITY : place.before + place.bytes
+		return { whole, snapshotBytes: await sizeOf(folder), journalBytes }
 	}
 
 	/** Of a snapshot that a kill interrupted. */

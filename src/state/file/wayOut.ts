@@ -34,7 +34,8 @@ export async function damagedError(folder: string, found: Damage, previous: Dama
 
 /** The command that takes the damaged line and all after it out of the journal. */
 async function cut(folder: string, { path, line }: Damage): Promise<string> {
-	const later = (await segmentsIn(folder)).map((number) => segmentPath(folder, number)).filter((other) => other > path)
+	const all = (await segmentsIn(folder)).map((number) => segmentPath(folder, number))
+	const later = all.filter((other) => other.localeCompare(path, 'en', { numeric: true }) > 0)
 	const own = line === 0 ? `: > ${shellQuoted(path)}` : `sed -i '${line},$d' ${shellQuoted(path)}`
 	return later.length === 0 ? own : `${own} && rm -f ${later.map(shellQuoted).join(' ')}`
 }
