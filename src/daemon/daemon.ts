@@ -108,6 +108,7 @@ async function runUntil(
 	}
 	const vitals = createVitals({
 		...{ pollers, troubles, log, clock: Date.now, steady: steadyClock },
+		known: (await store.summary()).networks,
 		receiversOf: (network) => receiversOf(inEffect.watches, network),
 		onChange: (network, stalled) => metrics.stalled.set({ network }, stalled ? 1 : 0),
 	})

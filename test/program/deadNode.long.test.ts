@@ -210,3 +210,22 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	await expect.poll(health).toMatchObject({ code: 200, well: ['local'] })
 	await running.stop()
 })
+
+test('default: after a restart beside a dead node, health shows the checkpoint of the state', async () => {
+	const node = await startTestAnvil()
+	onTestFinished(() => node.stop())
+	await node.mine(20)
+	const hook = await hookServer()
+	const here = siteOf({
+		'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
+		'watchlists/a.yaml': `network: local\nreceivers: [hook]\nwatches: [{address: "${treasury}"}]\n`,
+	})
+	const before = here.start(['run'])
+	await polled(before)
+	await before.stop()
+	await node.stop()
+	const running = here.start(['run'])
+	const { health } = await healthOf(running)
+	expect((await health()).networks).toMatchObject([{ network: 'local', checkpoint: 20, head: null }])
+	await running.stop()
+})

@@ -2,6 +2,7 @@ import { counted } from '../../base/text/counted.js'
 import { systemDeliveries } from '../../core/outbox/system.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log } from '../../model/ports.js'
+import type { NetworkSummary } from '../../model/state.js'
 import type { NetworkTrouble } from '../../model/trouble.js'
 import type { TroubleBook } from '../../notify/delivery/troubles.js'
 import type { PollReport } from '../../scan/poll.js'
@@ -15,6 +16,8 @@ export interface VitalsOptions {
 	readonly receiversOf: (network: string) => readonly string[]
 	/** Includes stalls that an earlier run announced and did not end. */
 	readonly troubles: TroubleBook
+	/** Of the state at the start, by network: what is known while no poll succeeds. */
+	readonly known?: ReadonlyMap<string, Pick<NetworkSummary, 'checkpoint'>>
 	readonly clock: Clock
 	/** Monotonic clock for measuring silence. Default: `clock`. */
 	readonly steady?: Clock
@@ -25,12 +28,12 @@ export interface VitalsOptions {
 
 /** Watches over the polling itself, so that the absence of alerts means that nothing happened. */
 export function createVitals(options: VitalsOptions) {
-	const { troubles, receiversOf, clock, log, onChange, steady = clock } = options
+	const { troubles, known, receiversOf, clock, log, onChange, steady = clock } = options
 	const networks = options.pollers.map((poller): Progress => {
 		const stall = troubles.open('stalled').find(({ network }) => network === poller.name)
 		return {
 			poller,
-			checkpoint: stall?.checkpoint == null ? null : BigInt(stall.checkpoint),
+			checkpoint: known?.get(poller.name)?.checkpoint.number ?? (stall?.checkpoint ? BigInt(stall.checkpoint) : null),
 			head: null,
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: stall === undefined ? steady() : Number.NEGATIVE_INFINITY,
