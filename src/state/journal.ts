@@ -22,8 +22,10 @@ export interface JournalLine {
 export interface Loaded {
 	readonly whole: StateDoc
 	readonly snapshotBytes: number
-	/** Size of the lines since the snapshot; Infinity: a new snapshot is due. */
+	/** Size of the lines since the snapshot. */
 	readonly journalBytes: number
+	/** A new snapshot is due, whatever the size. */
+	readonly isLong?: boolean
 }
 
 /** Others have written; these are their lines, in order. Nothing was written. */

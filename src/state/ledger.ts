@@ -86,7 +86,7 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 				return
 			}
 			for (const { succeed } of ends) succeed()
-			await compactIfLong()
+			if (journalBytes >= mostBytes) await shorten()
 			return
 		}
 	}
@@ -132,20 +132,19 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		onForeign?.()
 	}
 
-	async function compactIfLong(): Promise<void> {
-		if (journalBytes < mostBytes) return
+	async function shorten(): Promise<void> {
 		try {
 			const compacted = await journal.compact(current, null)
 			if ('bytes' in compacted) return measured(compacted.bytes)
 			await takeIn(compacted.behind)
 		} catch (error) {
 			// The journal continues; the snapshot is tried again after more growth.
-			mostBytes = Math.min(journalBytes, mostBytes) + leastJournalBytes / 4
+			mostBytes = journalBytes + leastJournalBytes / 4
 			log?.warn({ err: error }, 'no new snapshot of the state can be written; its journal grows until one can')
 		}
 	}
 
-	await compactIfLong()
+	if (loaded.isLong) await shorten()
 	return {
 		current: () => current,
 		change: <K extends ActName>(act: K, argument: (now: Draft) => Argument<K>, atMs: number) =>

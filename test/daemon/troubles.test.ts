@@ -7,6 +7,7 @@ import type { ConfiguredPoller } from '../../src/daemon/polling/networkPoller.js
 import { freshStatus, type PollerStatus } from '../../src/daemon/polling/pollerStatus.js'
 import { createRefusals } from '../../src/daemon/refused.js'
 import { StateError } from '../../src/errors.js'
+import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Store } from '../../src/model/ports.js'
 import { createTroubleBook } from '../../src/notify/delivery/troubles.js'
@@ -26,6 +27,8 @@ function place() {
 	const posted: Delivery[] = []
 	let nowMs = 1_800_000_000_000
 	let left = Number.POSITIVE_INFINITY
+	/** What the state holds of each network. */
+	const known = new Map<string, { readonly checkpoint: BlockRef }>()
 	const write = async <T>(act: () => Promise<T> | T): Promise<T> => {
 		if (left <= 0) throw new StateError('disk', 'killed')
 		left -= 1
@@ -57,6 +60,7 @@ function place() {
 			const troubles = createTroubleBook({ store: { ...kept, changeTroubles }, receivers, clock, log: silent })
 			const shared = { receiversOf: () => ['hook'], troubles, log: silent }
 			const vitals = createVitals({
+				known,
 				...{ ...shared, clock },
 				pollers: all.map((network) => ({ name: network.name, network, status }) as ConfiguredPoller),
 			})
@@ -64,8 +68,10 @@ function place() {
 			const inEffect = { watches: manyWatches(3), isRefused: false }
 			const config = { networks: all } as unknown as Config
 			const refusals = createRefusals({ config, store, metrics, troubles, inEffect })
-			const report = (checkpoint: bigint) =>
-				vitals.reported('ethereum', { head: checkpoint, target: checkpoint, checkpoint, blocks: 0n } as PollReport)
+			const report = (number: bigint) => {
+				known.set('ethereum', { checkpoint: { number, hash: '0x' } })
+				vitals.reported('ethereum', { head: number, target: number, checkpoint: number, blocks: 0n } as PollReport)
+			}
 			return { vitals, refusals, report }
 		},
 	}

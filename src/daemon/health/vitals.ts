@@ -16,8 +16,8 @@ export interface VitalsOptions {
 	readonly receiversOf: (network: string) => readonly string[]
 	/** Includes stalls that an earlier run announced and did not end. */
 	readonly troubles: TroubleBook
-	/** Of the state at the start, by network: what is known while no poll succeeds. */
-	readonly known?: ReadonlyMap<string, Pick<NetworkSummary, 'checkpoint'>>
+	/** The networks of the state at the start: their checkpoints are shown until a poll succeeds. */
+	readonly known: ReadonlyMap<string, Pick<NetworkSummary, 'checkpoint'>>
 	readonly clock: Clock
 	/** Monotonic clock for measuring silence. Default: `clock`. */
 	readonly steady?: Clock
@@ -33,7 +33,7 @@ export function createVitals(options: VitalsOptions) {
 		const stall = troubles.open('stalled').find(({ network }) => network === poller.name)
 		return {
 			poller,
-			checkpoint: known?.get(poller.name)?.checkpoint.number ?? (stall?.checkpoint ? BigInt(stall.checkpoint) : null),
+			checkpoint: known.get(poller.name)?.checkpoint.number ?? null,
 			head: null,
 			movedAtMs: stall?.sinceMs ?? clock(),
 			movedAtSteadyMs: stall === undefined ? steady() : Number.NEGATIVE_INFINITY,

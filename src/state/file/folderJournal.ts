@@ -72,8 +72,7 @@ export function folderJournal(
 		const isLong = segment - since > MOST_SEGMENTS
 		if (found === null) await takeSnapshot(whole)
 		else if (!isLong) await begin()
-		const journalBytes = isLong ? Number.POSITIVE_INFINITY : place.before + place.bytes
-		return { whole, snapshotBytes: await sizeOf(folder), journalBytes }
+		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes, isLong }
 	}
 
 	/** Of a snapshot that a kill interrupted. */

@@ -83,7 +83,7 @@ test.each([
 			{ name: 'other', quietAfterMs, status: () => ({ ...freshStatus(nowMs), lastReport, lastDoneAtMs: 1 }), network },
 		] as unknown as readonly ConfiguredPoller[]
 		const clock = () => nowMs
-		const vitals = createVitals({ pollers, troubles, clock, receiversOf: () => [], log: silent })
+		const vitals = createVitals({ pollers, troubles, known: new Map(), clock, receiversOf: () => [], log: silent })
 		for (const { name } of pollers) vitals.scanned(name, 7n, 9n)
 		const health = createHealth({
 			...{ config: { receivers: [] }, pollers, inEffect: unchanged, troubles, vitals, steady: clock },

@@ -28,6 +28,7 @@ async function watched(stallAfterMs: number | null = 10 * minute) {
 	const rpc = ['https://node.example.org:8545/Canary-Key/evm', 'https://other.example.org/Canary-Key']
 	const settings = { name: 'ethereum', chainId: 1, stallAfterMs, rpc: rpc as readonly string[] } as NetworkSettings
 	const vitals = createVitals({
+		known: (await store.summary()).networks,
 		pollers: [{ name: 'ethereum', quietAfterMs: 5 * minute, network: settings, status } as ConfiguredPoller],
 		receiversOf: () => ['mail', 'hook'],
 		troubles: createTroubleBook({

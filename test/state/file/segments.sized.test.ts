@@ -141,7 +141,7 @@ testOnce('default: each change is read back as it was made, and peeked at', asyn
 	// And once more when all of it stands in the snapshot.
 	const before = await seenIn(folder)
 	store = await open(1)
-	await store.post([deliveryOf('z', { lastError: 'x'.repeat(90_000) })])
+	await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
 	await store.close()
 	expect((await readFile(newestSegment(folder), 'utf8')).split('\n')).toHaveLength(2)
 	const { deliveries, summary: _, ...rest } = await seenIn(folder)
@@ -227,7 +227,7 @@ testOnce('behavior: killed at any moment of a new snapshot, nothing is lost and 
 	const [state, journal] = [await readFile(at('state.json')), await readFile(at(first))]
 	// The same state as a snapshot: a large write that changes nothing else would be one; this one is dropped again.
 	store = await open(1)
-	await store.post([deliveryOf('z', { lastError: 'x'.repeat(90_000) })])
+	await store.post([deliveryOf('z', { lastError: 'x'.repeat(9_000) })])
 	const journal2 = await readFile(at(second))
 	await store.drop(['z'])
 	await store.close()

@@ -56,7 +56,7 @@ describe('a value', () => {
 		const text = fc.oneof(fc.string(), fc.stringMatching(/^'{0,2}-?\d{1,3}n$/))
 		const key = fc
 			.oneof(fc.string(), fc.constant('1'))
-			.filter((name) => !['__proto__', '$map', '$set', '$undefined'].includes(name))
+			.filter((name) => !['__proto__', '$books', '$map', '$set', '$undefined'].includes(name))
 		const { value } = fc.letrec((tie) => ({
 			value: fc.oneof(
 				{ depthSize: 'small' },
