@@ -24,8 +24,8 @@ export interface Loaded {
 	readonly snapshotBytes: number
 	/** Size of the lines since the snapshot. */
 	readonly journalBytes: number
-	/** A new snapshot is due, whatever the size. */
-	readonly isLong?: boolean
+	/** Whatever the size. */
+	readonly isSnapshotDue?: boolean
 }
 
 /** Others have written; these are their lines, in order. Nothing was written. */

@@ -144,7 +144,7 @@ export async function openLedger(journal: Journal, options: LedgerOptions): Prom
 		}
 	}
 
-	if (loaded.isLong) await shorten()
+	if (loaded.isSnapshotDue) await shorten()
 	return {
 		current: () => current,
 		change: <K extends ActName>(act: K, argument: (now: Draft) => Argument<K>, atMs: number) =>

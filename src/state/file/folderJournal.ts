@@ -69,10 +69,10 @@ export function folderJournal(
 		const { whole = emptyState, line = 0, since = segment, bytes = 0 } = found ?? {}
 		rows = found?.rows ?? []
 		place = { segment, bytes: 0, line, since, before: bytes }
-		const isLong = segment - since > MOST_SEGMENTS
+		const isSnapshotDue = segment - since > MOST_SEGMENTS
 		if (found === null) await takeSnapshot(whole)
-		else if (!isLong) await begin()
-		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes, isLong }
+		else if (!isSnapshotDue) await begin()
+		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes, isSnapshotDue }
 	}
 
 	/** Of a snapshot that a kill interrupted. */

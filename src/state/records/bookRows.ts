@@ -1,7 +1,7 @@
 /**
  * The stored form of books: `[address, block, balanceWei, movedWei, code, movedAt, limits, at]`. Integers above 2^53
  * are decimal text. An absent field is -1, or left out at the end; a removed book is `[address]`. The auditor writes
- * 1,900 books at once at 100,000 watches: with the names of their fields they take twice the bytes.
+ * 1,900 books at once at 100,000 watches: with a name for each field they would take twice the bytes.
  */
 
 import type { Book } from '../../model/books.js'
@@ -13,7 +13,7 @@ type Cell = string | number | null
 
 export type BookRow = readonly [address: Address, ...cells: Cell[]]
 
-/** Null for other maps, and for one that only removes. */
+/** Null for a map of other values, and for one that only removes books. */
 export function bookRows(map: Iterable<readonly [unknown, unknown]>): BookRow[] | null {
 	for (const [, value] of map) {
 		if (value === null) continue
