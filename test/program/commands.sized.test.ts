@@ -149,7 +149,7 @@ describe('replay', () => {
 		})
 	})
 
-	testOnce('behavior: once the reader of its output closes the pipe, no further block is asked for', async () => {
+	testInFull('behavior: once the reader of its output closes the pipe, no further block is asked for', async () => {
 		const opened = opens()
 		await chain.mine(1_980)
 		const askedFirst = node.asked.length

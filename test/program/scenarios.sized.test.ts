@@ -166,8 +166,8 @@ function standing(hits: readonly Hit[]): readonly AlertData[] {
 	return alerts
 }
 
-const few = ['a filter', 'traces of geth', 'a private network, three confirmations']
-const short = few.map((name, at) => rows.find((row) => row[0] === name && row[1] === events[at]))
+const few = { 'a filter': events[0], 'a private network, three confirmations': events[2] }
+const short = Object.entries(few).map(([name, event]) => rows.find((row) => row[0] === name && row[1] === event))
 const table = divided(rows, (row) => short.includes(row))
 
 test.each(table)('%s, %s, %s, %s: the alerts are what the balances say', async (configured, event, failing, killed) => {
