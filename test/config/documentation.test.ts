@@ -185,10 +185,15 @@ describe('docs/configuration.md', () => {
 			(key) => part !== 'tracewatch.yaml' || !/^(networks|receivers)$/.test(key),
 		)
 		expect(Object.keys(examples[part] ?? {}).sort()).toEqual(keys.sort())
-		const places =
-			part === watchOptions ? ['A watchlist', 'A watch', 'Files of addresses in the list of watches'] : [part]
-		for (const place of places)
-			for (const [key, value] of Object.entries(examples[part] ?? {})) await load(place, key, value)
+		const [place = part, ...others] =
+			part === watchOptions ? ['A watchlist', 'A watch', 'Files of addresses in the list of watches'] : []
+		for (const [key, value] of Object.entries(examples[part] ?? {})) await load(place, key, value)
+		// In the other places each key is known; `kinds` leaves none of them without effect.
+		for (const other of others) {
+			const kinds = '[transfer, balance, call]'
+			write(configurationWith(other, { ...examples[part], kinds }))
+			await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+		}
 	})
 
 	test('default: several keys name their bounds', () => {
