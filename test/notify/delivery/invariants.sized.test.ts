@@ -109,7 +109,7 @@ describe('a queue', () => {
 		await post(...numbered(...numbers(1, bad)))
 		let next = 1_000
 		const posted: string[] = []
-		await pass(startMs + (130 + bad) * minute, minute, async () => {
+		await pass(startMs + (90 + bad) * minute, minute, async () => {
 			posted.push(idOf(next))
 			await post(...numbered(next++))
 		})
