@@ -86,12 +86,17 @@ const examples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 let folder: string
+/** What stands there. */
+const written = new Map<string, string>()
 beforeEach(() => {
 	folder = temporaryFolder()
+	written.clear()
 })
 
 function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, content] of Object.entries(files)) {
+		if (written.get(name) === content) continue
+		written.set(name, content)
 		mkdirSync(dirname(join(folder, name)), { recursive: true })
 		writeFileSync(join(folder, name), content)
 	}
