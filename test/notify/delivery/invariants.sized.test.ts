@@ -98,7 +98,6 @@ describe('a queue', () => {
 			[
 				[400, 1],
 				[400, 12],
-				[400, 100],
 				[500, 1],
 			] as const,
 			([status, bad]) => status === 500 || bad === 1,
