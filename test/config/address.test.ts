@@ -47,7 +47,7 @@ describe('an address in a file', () => {
 					expect(parseAddress((parsed.value as { a: string }).a)).toBe(lower)
 				}
 			}),
-			{ numRuns: 50 },
+			{ numRuns: 15 },
 		)
 	})
 
@@ -57,6 +57,7 @@ describe('an address in a file', () => {
 				const parsed = parseYaml(`${lower}: x\n`, 'a.yaml')
 				expect('value' in parsed && parsed.value).toEqual({ [lower]: 'x' })
 			}),
+			{ numRuns: 30 },
 		)
 	})
 })
@@ -67,6 +68,7 @@ describe('toChecksum', () => {
 			fc.property(address, (lower) => {
 				expect(toChecksum(lower)).toBe(eip55(lower))
 			}),
+			{ numRuns: 30 },
 		)
 		expect(toChecksum('0x5aaeb6053f3e94c9b9a09f33669435e7ef1beaed')).toBe('0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed')
 	})

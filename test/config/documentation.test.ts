@@ -86,12 +86,17 @@ const examples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 let folder: string
+/** What stands there. */
+const written = new Map<string, string>()
 beforeEach(() => {
 	folder = temporaryFolder()
+	written.clear()
 })
 
 function write(files: Readonly<Record<string, string>>): void {
 	for (const [name, content] of Object.entries(files)) {
+		if (written.get(name) === content) continue
+		written.set(name, content)
 		mkdirSync(dirname(join(folder, name)), { recursive: true })
 		writeFileSync(join(folder, name), content)
 	}
@@ -185,10 +190,15 @@ describe('docs/configuration.md', () => {
 			(key) => part !== 'tracewatch.yaml' || !/^(networks|receivers)$/.test(key),
 		)
 		expect(Object.keys(examples[part] ?? {}).sort()).toEqual(keys.sort())
-		const places =
-			part === watchOptions ? ['A watchlist', 'A watch', 'Files of addresses in the list of watches'] : [part]
-		for (const place of places)
-			for (const [key, value] of Object.entries(examples[part] ?? {})) await load(place, key, value)
+		const [place = part, ...others] =
+			part === watchOptions ? ['A watchlist', 'A watch', 'Files of addresses in the list of watches'] : []
+		for (const [key, value] of Object.entries(examples[part] ?? {})) await load(place, key, value)
+		// In the other places each key is known; `kinds` leaves none of them without effect.
+		for (const other of others) {
+			const kinds = '[transfer, balance, call]'
+			write(configurationWith(other, { ...examples[part], kinds }))
+			await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
+		}
 	})
 
 	test('default: several keys name their bounds', () => {

@@ -33,6 +33,7 @@ describe('clean', () => {
 			fc.property(around, (text) => {
 				expect(scrubberOf('Xy7-never-in-there').clean(text)).toBe(text)
 			}),
+			{ numRuns: 30 },
 		)
 	})
 
@@ -62,7 +63,7 @@ describe('clean', () => {
 					expect(cleaned).toContain('[secret]')
 				}
 			}),
-			{ numRuns: sized(60, 300) },
+			{ numRuns: sized(25, 200) },
 		)
 	})
 
@@ -82,7 +83,7 @@ describe('clean', () => {
 					expect(left).toBeLessThanOrEqual(Math.ceil((before.length * 8) / 6) + Math.ceil((after.length * 8) / 6) + 1)
 				},
 			),
-			{ numRuns: sized(60, 300) },
+			{ numRuns: sized(25, 200) },
 		)
 	})
 
@@ -119,7 +120,7 @@ describe('clean', () => {
 					).toBe(left)
 				},
 			),
-			{ numRuns: sized(60, 500) },
+			{ numRuns: sized(40, 300) },
 		)
 	})
 
@@ -130,6 +131,7 @@ describe('clean', () => {
 				const once = clean(before + text + before)
 				expect(clean(once)).toBe(once)
 			}),
+			{ numRuns: 30 },
 		)
 	})
 
@@ -149,7 +151,7 @@ describe('clean', () => {
 
 describeOnce('add', () => {
 	test('behavior: a key of any length is hidden whole', () => {
-		const long = Array.from({ length: 3001 }, (_, n) => n.toString(36)).join('-')
+		const long = Array.from({ length: 801 }, (_, n) => n.toString(36)).join('-')
 		const cleaned = scrubberOf(long).clean(`<${JSON.stringify(long)}>`)
 		expect(cleaned.replaceAll('[secret]', '')).toBe('<"">')
 	})

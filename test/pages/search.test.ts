@@ -59,8 +59,8 @@ test('behavior: no page is empty while there is more', async () => {
 })
 
 test('behavior: all watches are searched at once', async () => {
-	const watches = manyWatches(50_000)
+	const watches = manyWatches(20_000)
 	const url = await servePages(() => pageFacts({ watches }))
-	expect(await walk(url, '/watches?q=customer+4999', 'watches')).toEqual([11])
+	expect(await walk(url, '/watches?q=customer+1999', 'watches')).toEqual([11])
 	expect(await walk(url, '/watches?q=nobody', 'watches')).toEqual([0])
 })

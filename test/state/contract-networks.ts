@@ -148,7 +148,7 @@ export function networkContract(at: OpenPlace): void {
 		})
 
 		test('behavior: many books are the same after a restart, and a step changes those that it names', async () => {
-			const [count, book] = [12_000, (block: bigint) => ({ block, balanceWei: block * 7n, movedWei: 0n, code: null })]
+			const [count, book] = [3_000, (block: bigint) => ({ block, balanceWei: block * 7n, movedWei: 0n, code: null })]
 			const books = new Map(Array.from({ length: count }, (_, n) => [addressOf(n * 977), book(BigInt(n))] as const))
 			await at.store.commit(commitOf({ checkpoint: blockOf(100), books }))
 			await at.store.commit(commitOf({ checkpoint: blockOf(101), books: new Map([[addressOf(977), book(101n)]]) }))

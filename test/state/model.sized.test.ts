@@ -181,6 +181,6 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 				await removeFolder(folder)
 			}
 		}),
-		{ seed: 20_261_121, numRuns: sized(20, soaked(40, 80)) },
+		{ seed: 20_261_121, numRuns: sized(8, soaked(40, 80)) },
 	)
 })

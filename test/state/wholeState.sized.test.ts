@@ -264,8 +264,8 @@ describe.skipIf(server === null)('with a database', () => {
 		const before = await filled(inFolder('one'))
 		const [row] = await sent(inFolder('one'))
 		const nowMs = standingClock()
-		const lines = Array.from({ length: 2_500 }, (_, at) => {
-			const endedAtMs = nowMs - (2_500 - at) * 60_000
+		const lines = Array.from({ length: 1_100 }, (_, at) => {
+			const endedAtMs = nowMs - (1_100 - at) * 120_000
 			return {
 				day: new Date(endedAtMs).toISOString().slice(0, 10),
 				text: { ...row, seq: at + 1, endedAtMs, id: `h${at}` },
@@ -317,7 +317,7 @@ describe.skipIf(server === null)('with a database', () => {
 		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'mismatch' })
 	})
 
-	const many = sized(4_000, 100_000)
+	const many = sized(1_200, 100_000)
 	test(`behavior: ${many} addresses`, async () => {
 		const database = await emptyDatabase()
 		const store = await openStore(inFolder('one'), options)

@@ -150,7 +150,7 @@ describe('secrets', () => {
 				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat|ws|header)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
-			{ numRuns: sized(30, soaked(150, 400)) },
+			{ numRuns: sized(15, soaked(100, 400)) },
 		)
 	})
 
@@ -203,7 +203,7 @@ describe('secrets', () => {
 				fc.pre(error instanceof ConfigError)
 				expect((error as ConfigError).message).not.toContain('CANARY')
 			}),
-			{ numRuns: sized(40, soaked(300, 1_000)) },
+			{ numRuns: sized(20, soaked(200, 1_000)) },
 		)
 	})
 })

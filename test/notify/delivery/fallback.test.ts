@@ -146,7 +146,7 @@ describe('the fallback of a receiver', () => {
 			const all = deliverer([hook, desk], { hook: 'desk' })
 			const alert = alertDeliveryOf(1)
 			await lab.store.post([alert])
-			for (let at = 0; at < 180; at += 1) {
+			for (let at = 0; at < 110; at += 1) {
 				await lab.store.post([alertDeliveryOf(100 + at), ...(at === minutes ? [removalOf(2, alert)] : [])])
 				await all.drainOnce(never)
 				lab.nowMs += 60_000

@@ -54,7 +54,7 @@ async function sendAll(count: number, mailboxes: number) {
 	}
 }
 
-const count = soaked(sized(60, 200), 1_000)
+const count = soaked(sized(20, 200), 1_000)
 
 test.each([1, 4])(
 	`default: ${count} alerts go out in order, over few connections, to mailboxes: %i`,

@@ -86,7 +86,7 @@ testOnce('behavior: a process that is to write a snapshot when the second has co
 	await commit(first, 1)
 	const second = await open('second')
 	await commit(second, 2)
-	const covered = new Map(Array.from({ length: 30_000 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
+	const covered = new Map(Array.from({ length: 20_001 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
 	await expect(first.enrol('ethereum', { covered, backfills: [] })).rejects.toMatchObject(replaced)
 	const third = await open('third')
 	expect(await seen(third)).toEqual([blockOf(2), ['d1', 'd2']])
@@ -131,7 +131,7 @@ testOnce('behavior: a late snapshot with a change of its own, over that of the s
 	const first = await open('first')
 	await commit(first, 1)
 	const before = await readFile(state)
-	const covered = new Map(Array.from({ length: 30_000 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
+	const covered = new Map(Array.from({ length: 20_001 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
 	await first.enrol('ethereum', { covered, backfills: [] })
 	const [late, head] = [await readFile(state), await readFile(segmentPath(folder, 2))]
 	// As it was when it had made the segment and not written the snapshot.
@@ -154,7 +154,7 @@ testOnce('error: a segment that cannot be synced does not pass for that of anoth
 	const sync = vi.spyOn(Object.getPrototypeOf(file), 'sync')
 	await file.close()
 	sync.mockRejectedValueOnce(Object.assign(new Error('i/o error'), { code: 'EIO' }))
-	const covered = new Map(Array.from({ length: 30_000 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
+	const covered = new Map(Array.from({ length: 20_001 }, (_, n) => [addressOf(n), coverageOf(2)] as const))
 	const enrol = () => first.enrol('ethereum', { covered, backfills: [] })
 	await expect(enrol()).rejects.toMatchObject({ reason: 'disk' })
 	await commit(first, 2)

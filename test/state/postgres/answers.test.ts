@@ -195,8 +195,13 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 
 	test('error: a command of an operator that loaded the state three snapshots ago is to be run again', async () => {
 		const beside = await openPgStore(server.url(), { clock: standingClock, isBeside: true })
-		const many = Array.from({ length: 2_001 }, (_, at) => deliveryOf(`d${at}`))
-		for (let snapshots = 0; snapshots < 3; snapshots++) await store.commit(commitOf({ folded: many }))
+		await store.close()
+		store = await open({ leastJournalBytes: 1 })
+		// Each is larger than the snapshot before.
+		for (const [at, size] of [20_000, 60_000, 180_000].entries()) {
+			await store.post([deliveryOf(`large${at}`, { lastError: 'x'.repeat(size) })])
+			await store.drop([`large${at}`])
+		}
 		await expect(beside.drop(['a'])).rejects.toMatchObject({
 			reason: 'locked',
 			message: expect.stringMatching(/nothing was written, try again/),

@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { StateError } from '../../../../src/errors.js'
 import type { Store } from '../../../../src/model/ports.js'
 import { peek } from '../../../../src/state/open.js'
@@ -32,10 +32,24 @@ async function refusal(attempt: () => Promise<unknown> = open): Promise<StateErr
 	return error
 }
 
+/** Made once; each test has copies. */
+let made: string
+beforeAll(async () => {
+	made = await makeFolder()
+	await fillFolder(join(made, 'state'))
+	await cp(join(made, 'state'), join(made, 'large'), { recursive: true })
+	// So many announcements at once go into the snapshot alone.
+	const store = await openFileStore(join(made, 'large'), { clock: () => 0 })
+	const announcements = Array.from({ length: 2_100 }, (_, n) => announcementOf(`t${n}`, 3))
+	await store.commit(commitOf({ checkpoint: blockOf(3), announcements }))
+	await store.close()
+})
+afterAll(() => removeFolder(made))
+
 beforeEach(async () => {
 	root = await makeFolder()
 	folder = join(root, 'state')
-	await fillFolder(folder)
+	await cp(join(made, 'state'), folder, { recursive: true })
 })
 
 afterEach(() => removeFolder(root))
@@ -176,12 +190,10 @@ describe('a damaged state.json', () => {
 	})
 })
 
-/** So many announcements at once go into the snapshot alone. */
+/** With a change that only the snapshot has. */
 async function large(): Promise<void> {
-	const store = await open()
-	const announcements = Array.from({ length: 2_100 }, (_, n) => announcementOf(`t${n}`, 3))
-	await store.commit(commitOf({ checkpoint: blockOf(3), announcements }))
-	await store.close()
+	await rm(folder, { recursive: true, force: true })
+	await cp(join(made, 'large'), folder, { recursive: true })
 }
 
 /** The command that keeps the most. */
@@ -204,7 +216,6 @@ test.each([
 
 test('behavior: a path that a shell would take apart is quoted in the commands', async () => {
 	folder = join(root, "it's here")
-	await fillFolder(folder)
 	await large()
 	await writeFile(at('state.json'), '')
 	await shell('sh', ['-c', wayOut(await refusal())])

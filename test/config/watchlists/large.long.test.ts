@@ -12,7 +12,6 @@ import type { Address } from '../../../src/model/glossary.js'
 import type { WatchSet } from '../../../src/model/watch.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testInFull } from '../../support/longRun.js'
 import { expectShortTurns, soaked } from '../../support/soak.js'
 
 const count = 100_000
@@ -134,7 +133,7 @@ describe('100,000 watches', () => {
 		},
 	)
 
-	testInFull('reload in the same way', async () => {
+	test('reload in the same way', async () => {
 		write('a file in lower case')
 		const config = await loadConfig('tracewatch.yaml', { env: {}, cwd: folder })
 		const lists = followWatchlists(config, { cwd: folder })
