@@ -1,6 +1,6 @@
 // Block access lists: the books are closed by what the chain itself commits to, transaction by transaction.
 
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
@@ -8,7 +8,7 @@ import { ether, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { sized, testInFull, testOnce } from '../support/longRun.js'
+import { testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { soaked } from '../support/soak.js'
@@ -159,8 +159,8 @@ testInFull('error: a list that leaves an account out is not believed, and the bo
 	expect(await alertsOf(stage.bench, 'alert.unexplained')).toEqual([])
 })
 
-test('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
-	const plan = planScenario({ seed: 11, blocks: sized(12, soaked(34, 60)) })
+testInFull('default: over a scenario of everything that moves coins nothing is unexplained', async () => {
+	const plan = planScenario({ seed: 11, blocks: soaked(34, 60) })
 	const node = await startTestAnvil(plan.anvilArgs)
 	const gateway = await startDialectGateway(node.url, { accessLists: true })
 	const { log, said } = listening()

@@ -10,7 +10,7 @@ import { type Dialect, Refused, startDialectGateway } from '../support/dialectGa
 import { dialects } from '../support/dialectTable.js'
 import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
-import { divided, sized, testInFull, testOnce } from '../support/longRun.js'
+import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { soaked } from '../support/soak.js'
@@ -44,10 +44,10 @@ function polling(node: TestAnvil, bench: Bench): Hand {
 }
 
 describe('books, block by block', () => {
-	test.each(sized(['trace_block'] as const, ['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const))(
+	testInFull.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
 		'%s: they close after every block of the scenario',
 		async (source) => {
-			const plan = planScenario({ seed: 7, blocks: sized(16, soaked(34, 60)) })
+			const plan = planScenario({ seed: 7, blocks: soaked(34, 60) })
 			const node = await startTestAnvil(plan.anvilArgs)
 			onTestFinished(() => node.stop())
 			const { log, said } = listening()

@@ -57,6 +57,7 @@ describe.concurrent('books over a strained way', { timeout: 300_000 }, () => {
 			const { dialect, hidden } = hideLeaves((txHash) => behaves !== 'tells all' && BigInt(txHash) % 3n === 0n)
 			const gateway = await startDialectGateway(node.url, dialect)
 			const way = await startStrained(gateway.url, null)
+			way.asksTogether = true
 			const watches = plan.watched.map((address) => watchOf(address, { kinds }))
 			const { log, said } = listening()
 			let movedMs = 0

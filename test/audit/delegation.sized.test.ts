@@ -1,14 +1,14 @@
 // Delegations of EIP-7702 on a real chain, with the code of the address as the witness.
 
 import { type PrivateKeyAccount, privateKeyToAccount } from 'viem/accounts'
-import { describe, expect, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { unprovedLogsInWords } from '../../src/core/ledger/unprovedLogs.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address, Hash, Hex } from '../../src/model/glossary.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
-import { testInFull, testOnce } from '../support/longRun.js'
+import { divided, inFull, testInFull, testOnce } from '../support/longRun.js'
 
 /** Accounts 0 to 2 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
@@ -221,62 +221,67 @@ describe('delegation', () => {
 		expect(await told(bench)).toHaveLength(isTold ? 1 : 0)
 	})
 
-	describe('1,000 authorisations without a valid signer before the one that delegates the watch', () => {
-		/** With this nonce. Their signatures belong to no key: that is found out faster. */
-		function buried(nonce: number): Dialect {
-			const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
-			const authorizationList = Array.from({ length: 1_001 }, (_, n) => {
-				return { chainId: '0x7a69', nonce: `0x${nonce}`, address: second, r: word(0), s: word(n + 5), yParity: '0x0' }
-			})
-			return {
-				twist(method, params, result) {
-					if (method !== 'eth_getBlockByNumber' || params[1] !== true) return undefined
-					const block = result as { transactions: object[] }
-					if (block.transactions.length === 0) return undefined
-					const junk = { ...block.transactions[0], hash: word(77), type: '0x4', authorizationList }
-					return { ...block, transactions: [junk, ...block.transactions] }
-				},
+	inFull(() => {
+		describe('1,000 authorisations without a valid signer before the one that delegates the watch', () => {
+			/** With this nonce. Their signatures belong to no key: that is found out faster. */
+			function buried(nonce: number): Dialect {
+				const word = (n: number) => `0x${n.toString(16).padStart(64, '0')}`
+				const authorizationList = Array.from({ length: 1_001 }, (_, n) => {
+					return { chainId: '0x7a69', nonce: `0x${nonce}`, address: second, r: word(0), s: word(n + 5), yParity: '0x0' }
+				})
+				return {
+					twist(method, params, result) {
+						if (method !== 'eth_getBlockByNumber' || params[1] !== true) return undefined
+						const block = result as { transactions: object[] }
+						if (block.transactions.length === 0) return undefined
+						const junk = { ...block.transactions[0], hash: word(77), type: '0x4', authorizationList }
+						return { ...block, transactions: [junk, ...block.transactions] }
+					},
+				}
 			}
-		}
-		const uncovered = async (bench: Bench) => [
-			...unprovedLogsInWords(
-				(await bench.store.summary()).networks.get('local')?.seen?.logs ?? { runs: [], blocks: 0 },
-			),
-		]
+			const uncovered = async (bench: Bench) => [
+				...unprovedLogsInWords(
+					(await bench.store.summary()).networks.get('local')?.seen?.logs ?? { runs: [], blocks: 0 },
+				),
+			]
 
-		testOnce('default: with `proof: off` its code is compared, and the one with its nonce is reported', async () => {
-			const { node, bench, sign, send, block } = await open(buried(5), { books: false })
-			const set = await send([await sign(owner, first)])
-			expect(await codeOf(node, await block())).toBe(first)
-			expect(await told(bench)).toMatchObject([{ id: `31337:${set}:auth_0:delegation:${watched}` }])
-			// What was set and taken back within the block would not be seen.
-			expect(await uncovered(bench)).toEqual([expect.stringContaining('delegations not covered: block')])
-		})
+			testInFull(
+				'default: with `proof: off` its code is compared, and the one with its nonce is reported',
+				async () => {
+					const { node, bench, sign, send, block } = await open(buried(5), { books: false })
+					const set = await send([await sign(owner, first)])
+					expect(await codeOf(node, await block())).toBe(first)
+					expect(await told(bench)).toMatchObject([{ id: `31337:${set}:auth_0:delegation:${watched}` }])
+					// What was set and taken back within the block would not be seen.
+					expect(await uncovered(bench)).toEqual([expect.stringContaining('delegations not covered: block')])
+				},
+			)
 
-		testInFull('behavior: where all of them have its nonce, what the code shows is reported', async () => {
-			const { bench, sign, send, block } = await open(buried(0), { books: false })
-			await send([await sign(owner, first)])
-			await block()
-			const alerts = await told(bench)
-			expect(alerts.map(({ delegate, previous }) => [lower(delegate), previous])).toEqual([[first, null]])
-		})
+			testInFull('behavior: where all of them have its nonce, what the code shows is reported', async () => {
+				const { bench, sign, send, block } = await open(buried(0), { books: false })
+				await send([await sign(owner, first)])
+				await block()
+				const alerts = await told(bench)
+				expect(alerts.map(({ delegate, previous }) => [lower(delegate), previous])).toEqual([[first, null]])
+			})
 
-		testInFull('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
-			const { bench, sign, send, block } = await open({ ...buried(5), lacks: ['eth_call'] }, { books: false })
-			await send([await sign(owner, first)])
-			await block()
-			expect(await told(bench)).toHaveLength(1)
-		})
+			testInFull('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
+				const { bench, sign, send, block } = await open({ ...buried(5), lacks: ['eth_call'] }, { books: false })
+				await send([await sign(owner, first)])
+				await block()
+				expect(await told(bench)).toHaveLength(1)
+			})
 
-		testInFull.each([
-			['a private network', {}, { isPrivate: true }],
-			['no state', { lacks: ['eth_call', 'eth_getBalance', 'eth_getCode'] }, { books: false }],
-		])('behavior: %s: the block is said not to be covered for delegations', async (_, dialect, kept) => {
-			const { bench, sign, send, block } = await open({ ...buried(5), ...dialect }, kept)
-			await send([await sign(owner, first)])
-			const number = await block()
-			expect(await told(bench)).toEqual([])
-			expect(await uncovered(bench)).toEqual([expect.stringContaining(`delegations not covered: block ${number}: `)])
+			testInFull.each([
+				['a private network', {}, { isPrivate: true }],
+				['no state', { lacks: ['eth_call', 'eth_getBalance', 'eth_getCode'] }, { books: false }],
+			])('behavior: %s: the block is said not to be covered for delegations', async (_, dialect, kept) => {
+				const { bench, sign, send, block } = await open({ ...buried(5), ...dialect }, kept)
+				await send([await sign(owner, first)])
+				const number = await block()
+				expect(await told(bench)).toEqual([])
+				expect(await uncovered(bench)).toEqual([expect.stringContaining(`delegations not covered: block ${number}: `)])
+			})
 		})
 	})
 
@@ -295,46 +300,50 @@ describe('delegation', () => {
 		expect(methods.map((method) => gateway.count(method))).toEqual(methods.map(() => 0))
 	})
 
-	testOnce.each([
+	const unproved = [
 		['a private network', { isPrivate: true }],
 		['`proof: off`', { books: false }],
-	])('behavior: %s: alerts do not wait for what was signed, and a kill in between loses neither', async (_, kept) => {
-		let held = Promise.resolve()
-		const slow: Dialect['twist'] = async (method, params) => {
-			if (method === 'eth_getBlockByNumber' && params[1] === true) await held
-			return undefined
-		}
-		const { bench, node, sign, send } = await open({ twist: slow }, kept)
-		bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
-		let release: () => void = () => undefined
-		held = new Promise((resolve) => {
-			release = resolve
-		})
-		onTestFinished(() => release())
-		const set = await send([await sign(owner, first)])
-		await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
-		const number = await node.mine()
-		const end = new AbortController()
-		const polling = bench.settle(end.signal).catch(() => undefined)
-		await expect.poll(() => told(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
-		expect(await told(bench)).toEqual([])
-		end.abort()
-		await polling
-		release()
-		// The block waits in the queue, for what was signed in it; that it is no longer near the head changes nothing.
-		await node.mine(40)
-		const { checkpoint, audit } = (await bench.store.network('local')) ?? {}
-		expect([checkpoint?.number, audit?.signed.map((one) => one.number)]).toEqual([number, [number]])
-		await bench.settle()
-		expect((await told(bench)).map(({ id }) => id)).toEqual([`31337:${set}:auth_0:delegation:${watched}`])
-		expect(await told(bench, 'alert.transfer')).toHaveLength(1)
-		expect(await told(bench, 'alert.removed')).toEqual([])
-		// The queue is written with the next commit.
-		await node.mine()
-		await bench.settle()
-		const after = await bench.store.network('local')
-		expect([after?.checkpoint.number, after?.audit?.signed]).toEqual([number + 41n, []])
-	})
+	] as const
+	test.each(divided(unproved, (_, at) => at === 0))(
+		'behavior: %s: alerts do not wait for what was signed, and a kill in between loses neither',
+		async (_, kept) => {
+			let held = Promise.resolve()
+			const slow: Dialect['twist'] = async (method, params) => {
+				if (method === 'eth_getBlockByNumber' && params[1] === true) await held
+				return undefined
+			}
+			const { bench, node, sign, send } = await open({ twist: slow }, kept)
+			bench.setWatches([watchOf(watched, { kinds: ['transfer', 'delegation'] })])
+			let release: () => void = () => undefined
+			held = new Promise((resolve) => {
+				release = resolve
+			})
+			onTestFinished(() => release())
+			const set = await send([await sign(owner, first)])
+			await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
+			const number = await node.mine()
+			const end = new AbortController()
+			const polling = bench.settle(end.signal).catch(() => undefined)
+			await expect.poll(() => told(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
+			expect(await told(bench)).toEqual([])
+			end.abort()
+			await polling
+			release()
+			// The block waits in the queue, for what was signed in it; that it is no longer near the head changes nothing.
+			await node.mine(40)
+			const { checkpoint, audit } = (await bench.store.network('local')) ?? {}
+			expect([checkpoint?.number, audit?.signed.map((one) => one.number)]).toEqual([number, [number]])
+			await bench.settle()
+			expect((await told(bench)).map(({ id }) => id)).toEqual([`31337:${set}:auth_0:delegation:${watched}`])
+			expect(await told(bench, 'alert.transfer')).toHaveLength(1)
+			expect(await told(bench, 'alert.removed')).toEqual([])
+			// The queue is written with the next commit.
+			await node.mine()
+			await bench.settle()
+			const after = await bench.store.network('local')
+			expect([after?.checkpoint.number, after?.audit?.signed]).toEqual([number + 41n, []])
+		},
+	)
 
 	testInFull('behavior: blocks whose transactions no endpoint gives do not pile up', async () => {
 		let isRefused = true

@@ -230,7 +230,7 @@ testOnce('behavior: a private network proves it by the access list of the block'
 	])
 })
 
-testOnce('behavior: a kill between the alert and the books loses no retraction and makes no second one', async () => {
+testInFull('behavior: a kill between the alert and the books loses no retraction and makes no second one', async () => {
 	const { dialect, lie } = liar()
 	const kill = new AbortController()
 	let isArmed = false

@@ -135,8 +135,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	)
 	const endpoints = createEndpoints({ rpcs, chainId: network.chainId, clock, log, ...(wait && { wait }) })
 	const known = network.tokens ?? new Map()
-	const areAsked = () => asksForTokens([...watches.values()].flat(), known)
-	const wanted = () => contractsWanted([...watches.values()].flat(), known)
+	const areAsked = () => asksForTokens(listed, known)
+	const wanted = () => contractsWanted(listed, known)
 	const choice = { setting: options.source ?? 'auto', isPrivate: options.isPrivate ?? false } as const
 	const registry = createCapabilitiesRegistry({ setting: probeSettingOf(choice), clock, log })
 	const { isPrivate = false } = options
@@ -176,6 +176,8 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	})
 	const signal = new AbortController().signal
 	let watches = tableOf(options.watches)
+	// Made once: it is asked for with each part of a walk, and may be long.
+	let listed = [...watches.values()].flat()
 
 	const setting = { network, recipientsOf: () => null, lateAfterMs: options.lateAfterMs ?? 3_600_000, budgetMs: 5_000 }
 	const ports: PollPorts = {
@@ -210,6 +212,7 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 		},
 		setWatches(next) {
 			watches = tableOf(next)
+			listed = [...watches.values()].flat()
 		},
 		posted: async () => (await store.deliveries()).filter(({ receiver }) => receiver === 'hook'),
 		async close() {

@@ -112,7 +112,7 @@ const allSources: readonly SourceSetting[] = ['auto', 'trace_filter', 'trace_blo
 const types = async (bench: Bench) => (await told(bench)).map(({ type }) => type)
 
 describe('a block that fails by every way', () => {
-	test.each(divided(allSources, (name) => name === 'auto' || name === 'debug_traceBlockByNumber'))(
+	test.each(divided(allSources, (name) => name === 'auto'))(
 		'default: source %s: the rest continues, and it is reported late when it could be read',
 		async (source) => {
 			const { failing, bench, pay, fail, said } = await open({ source, books: false })
@@ -468,7 +468,7 @@ inFull(() => {
 	})
 })
 
-testOnce.each(['the scanner writes what was in it', 'the auditor takes it in'])(
+test.each(divided(['the scanner writes what was in it', 'the auditor takes it in'], (_, at) => at === 0))(
 	'behavior: a kill when %s: it is taken into the books once, and judged',
 	async (when) => {
 		let kill = (_: Commit) => false

@@ -284,7 +284,7 @@ describe('reorganisations', () => {
 				nonces = nonces.with(accounts.indexOf(payment.from), payment.nonce + 1)
 				sent.push({ payment, depth: snapshots.length })
 			}
-			for (let round = 0; round < 90; round++) {
+			for (let round = 0; round < sized(32, 90); round++) {
 				snapshots.push({ id: await node.rpc('evm_snapshot'), head: await node.head(), nonces })
 				for (let n = pick(3); n > 0; n--) {
 					// Now and then exactly what a reorganisation threw out, if its turn is still to come.

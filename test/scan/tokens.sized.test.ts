@@ -101,7 +101,7 @@ describe('tokens', () => {
 		])
 	})
 
-	testInFull('behavior: a reorganisation takes an alert back, and reports what came in its place', async () => {
+	testOnce('behavior: a reorganisation takes an alert back, and reports what came in its place', async () => {
 		const node = await startTestAnvil()
 		onTestFinished(() => node.stop())
 		const [minter, alice] = (await node.accounts()) as [Address, Address]

@@ -1,11 +1,11 @@
 // Withdrawals stand in the headers of blocks: they are sent when the block is, with books and without.
-import { describe, expect, onTestFinished } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Address } from '../../src/model/glossary.js'
 import { hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { testInFull, testOnce } from '../support/longRun.js'
+import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from './bench.js'
 
 const stranger: Address = '0x00000000000000000000000000000000000abcde'
@@ -127,7 +127,7 @@ describe('withdrawals', () => {
 		},
 	)
 
-	testOnce.each(['trace_filter', 'trace_block', 'auto'] as const)(
+	test.each(divided(['trace_filter', 'trace_block', 'auto'] as const, (source) => source === 'auto'))(
 		'behavior: %s: the only ones that the chain has ever paid, amid a long pause, beside payments',
 		async (source) => {
 			const { node, bench, pay, gateway } = await open({ source, books: false })

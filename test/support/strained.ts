@@ -22,6 +22,8 @@ export interface Strained {
 	delayMs: number
 	/** Calls in one HTTP request; more are refused. */
 	mostBatch: number
+	/** The node is asked for the calls of a request in one, and nothing is kept; false: for each by itself. */
+	asksTogether: boolean
 	/** Asked for each HTTP request, with its calls; null: it is answered well. */
 	next: (calls: readonly Call[]) => Fault | null
 	/** The same, by the number of calls in the request. */
@@ -44,6 +46,13 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 		const call = { jsonrpc: '2.0', id: 1, method, params }
 		const { result, error } = await askNode<{ result?: unknown; error?: unknown }>(nodeUrl, call)
 		return error === undefined ? { result } : { error }
+	}
+	/** In one request, as they came. */
+	const askTogether = async (calls: readonly Call[]): Promise<object[]> => {
+		const sent = calls.map(({ method, params }, at) => ({ jsonrpc: '2.0', id: at, method, params }))
+		const answered = await askNode<{ id: number; result?: unknown; error?: unknown }[]>(nodeUrl, sent)
+		const byPlace = new Map(answered.map(({ id, ...rest }) => [id, rest]))
+		return calls.map(({ id }, at) => ({ ...byPlace.get(at), id }))
 	}
 	const answerTo = async ({ id, method, params }: Call): Promise<object> => {
 		const key = JSON.stringify([method, params])
@@ -78,7 +87,8 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 				strained.faultOf(calls.length) ??
 				(calls.length > strained.mostBatch ? rpcError(31, tooMany) : null)
 			if (strained.delayMs > 0) await sleep(strained.delayMs)
-			const good = await Promise.all(calls.map(answerTo))
+			const isTogether = strained.asksTogether && calls.length > 1
+			const good = await (isTogether ? askTogether(calls) : Promise.all(calls.map(answerTo)))
 			if (fault === null) sendJson(response, batch ? good : good[0])
 			else fault({ path: '/', headers: request.headers, batch, calls }, response, batch ? good : good[0])
 		}
@@ -90,6 +100,7 @@ export async function startStrained(nodeUrl: string, answers: Answers | null = n
 		url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
 		delayMs: 0,
 		mostBatch: 1_000,
+		asksTogether: false,
 		next: () => null,
 		faultOf: () => null,
 		requests: 0,

@@ -8,7 +8,7 @@ import type { AlertData } from '../../../src/model/alert.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import { assemble } from '../../support/assembler.js'
 import { type Dialect, Refused } from '../../support/dialectGateway.js'
-import { describeOnce, sized, testInFull, testOnce } from '../../support/longRun.js'
+import { describeOnce, inFull, sized, testInFull, testOnce } from '../../support/longRun.js'
 import { type Action, create2Address, encodeActions, puppetCode, puppetInit } from '../../support/puppet.js'
 import { ruledCode, writing } from '../../support/ruledContract.js'
 import { soaked } from '../../support/soak.js'
@@ -65,7 +65,7 @@ const brief = ({ codeAddress, chosenByCaller, codeHash, count }: AlertData) =>
 	`${lower(codeAddress)?.slice(-2)} ${chosenByCaller ? 'each' : 'once'} ${codeHash} ${count ?? ''}`.trim()
 const known = keccak256(helperCode)
 // 6,400 fit into one transaction. Its codes have 40 s, which a busy machine does not keep for as many.
-const empties = soaked(sized(250, 1_500), 6_000)
+const empties = soaked(sized(100, 1_500), 6_000)
 /** Writes slot 1, then runs so many addresses without code. */
 const hiding = (count: number) =>
 	assemble(`
@@ -189,44 +189,46 @@ function inSequence(trips: readonly { readonly from: number; readonly to: number
 	return count
 }
 
-describe('behavior: code that is gone after its block is reported', () => {
-	testOnce('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
-		const { node, told, sender } = await open({}, {}, ['--order', 'fifo'])
-		const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
-		const sponsor = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
-		const account = lower(owner.address) as Address
-		const nonceOf = async (who: Address) => Number(await node.rpc('eth_getTransactionCount', [who, 'latest']))
-		const [own, sponsored] = [await nonceOf(owner.address), await nonceOf(sponsor.address)]
-		const raw = async (to: Address, contractAddress: Address, nth: number, data: Hex) => {
-			const authorization = await owner.signAuthorization({ contractAddress, chainId: 31337, nonce: own + nth })
-			const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, gas: 500_000n }
-			const tx = { type: 'eip7702', chainId: 31337, nonce: sponsored + nth, to, data, ...fees } as const
-			return await sponsor.signTransaction({ ...tx, authorizationList: [authorization] })
-		}
-		await node.automine(false)
-		await node.rpc('eth_sendRawTransaction', [await raw(wallet, helper, 0, runs(account))])
-		await node.rpc('eth_sendRawTransaction', [await raw(sender, `0x${'00'.repeat(20)}`, 1, '0x')])
-		const number = await node.mine()
-		expect(await node.code(account, number)).toBe('0x')
-		const designator = keccak256(`0xef0100${helper.slice(2)}`)
-		const alerts = await told()
-		expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[account, designator]])
-	})
+inFull(() => {
+	describe('behavior: code that is gone after its block is reported', () => {
+		testInFull('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
+			const { node, told, sender } = await open({}, {}, ['--order', 'fifo'])
+			const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+			const sponsor = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
+			const account = lower(owner.address) as Address
+			const nonceOf = async (who: Address) => Number(await node.rpc('eth_getTransactionCount', [who, 'latest']))
+			const [own, sponsored] = [await nonceOf(owner.address), await nonceOf(sponsor.address)]
+			const raw = async (to: Address, contractAddress: Address, nth: number, data: Hex) => {
+				const authorization = await owner.signAuthorization({ contractAddress, chainId: 31337, nonce: own + nth })
+				const fees = { maxFeePerGas: 10n ** 11n, maxPriorityFeePerGas: 1n, gas: 500_000n }
+				const tx = { type: 'eip7702', chainId: 31337, nonce: sponsored + nth, to, data, ...fees } as const
+				return await sponsor.signTransaction({ ...tx, authorizationList: [authorization] })
+			}
+			await node.automine(false)
+			await node.rpc('eth_sendRawTransaction', [await raw(wallet, helper, 0, runs(account))])
+			await node.rpc('eth_sendRawTransaction', [await raw(sender, `0x${'00'.repeat(20)}`, 1, '0x')])
+			const number = await node.mine()
+			expect(await node.code(account, number)).toBe('0x')
+			const designator = keccak256(`0xef0100${helper.slice(2)}`)
+			const alerts = await told()
+			expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[account, designator]])
+		})
 
-	testInFull('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
-		const { node, told, sender } = await open({}, {}, ['--order', 'fifo', '--hardfork', 'shanghai'])
-		const made = create2Address(caller, 5n, puppetInit)
-		const sends = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 3_000_000n })
-		await node.automine(false)
-		await sends(caller, encodeActions([{ do: 'create2', init: puppetInit, salt: 5n }]))
-		await sends(wallet, runs(made, encodeActions([])))
-		await sends(caller, encodeActions([{ do: 'call', to: made, inner: [{ do: 'selfdestruct', heir: other }] }]))
-		const number = await node.mine()
-		expect(await node.code(made, number)).toBe('0x')
-		await sends(wallet, runs(at('ee')))
-		await node.mine()
-		const alerts = await told()
-		expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[made, null]])
+		testInFull('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
+			const { node, told, sender } = await open({}, {}, ['--order', 'fifo', '--hardfork', 'shanghai'])
+			const made = create2Address(caller, 5n, puppetInit)
+			const sends = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 3_000_000n })
+			await node.automine(false)
+			await sends(caller, encodeActions([{ do: 'create2', init: puppetInit, salt: 5n }]))
+			await sends(wallet, runs(made, encodeActions([])))
+			await sends(caller, encodeActions([{ do: 'call', to: made, inner: [{ do: 'selfdestruct', heir: other }] }]))
+			const number = await node.mine()
+			expect(await node.code(made, number)).toBe('0x')
+			await sends(wallet, runs(at('ee')))
+			await node.mine()
+			const alerts = await told()
+			expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[made, null]])
+		})
 	})
 })
 
@@ -281,35 +283,40 @@ describeOnce('a transaction in two blocks of the chain (Celo, Cronos)', () => {
 	})
 })
 
-describe('behavior: a stranger makes few alerts for nothing', () => {
-	testInFull('the address of learnt code in the data: the alert on that code stays the only one', async () => {
-		const { send, told } = await open({})
-		await send(chooses, '0x12345678')
-		expect((await told()).map(brief)).toEqual([`b1 once ${known}`])
-		for (const data of [`0x12345678${helper.slice(2)}`, runs(helper), word(BigInt(helper))] as const)
-			for (let times = 0; times < 3; times++) await send(chooses, data)
-		expect(await told()).toHaveLength(1)
-		// What the caller really chose is reported each time.
-		for (let times = 0; times < 2; times++) await send(wallet, runs(helper))
-		expect((await told()).map(brief)).toEqual([`b1 once ${known}`, `b1 each ${known}`, `b1 each ${known}`])
-	})
+inFull(() => {
+	describe('behavior: a stranger makes few alerts for nothing', () => {
+		testInFull('the address of learnt code in the data: the alert on that code stays the only one', async () => {
+			const { send, told } = await open({})
+			await send(chooses, '0x12345678')
+			expect((await told()).map(brief)).toEqual([`b1 once ${known}`])
+			for (const data of [`0x12345678${helper.slice(2)}`, runs(helper), word(BigInt(helper))] as const)
+				for (let times = 0; times < 3; times++) await send(chooses, data)
+			expect(await told()).toHaveLength(1)
+			// What the caller really chose is reported each time.
+			for (let times = 0; times < 2; times++) await send(wallet, runs(helper))
+			expect((await told()).map(brief)).toEqual([`b1 once ${known}`, `b1 each ${known}`, `b1 each ${known}`])
+		})
 
-	testOnce('a public router: 20 alerts of a code, then one a day; other code at its address counts anew', async () => {
-		const { node, send, told } = await open({})
-		for (let times = 0; times < 22; times++) await send(wallet, runs(helper))
-		expect(await told()).toHaveLength(20)
-		for (let day = 1; day <= 2; day++) {
-			await node.rpc('evm_increaseTime', [24 * 3_600])
-			for (let times = 0; times < 3; times++) await send(wallet, runs(helper))
-			expect(await told()).toHaveLength(20 + day)
-		}
-		const replaced = assemble('8 0 CALLDATALOAD SSTORE STOP')
-		await node.rpc('anvil_setCode', [helper, replaced])
-		await send(wallet, runs(helper))
-		expect((await told()).map(brief).slice(20)).toEqual([
-			`b1 each ${known} 3`,
-			`b1 each ${known} 3`,
-			`b1 each ${keccak256(replaced)}`,
-		])
+		testInFull(
+			'a public router: 20 alerts of a code, then one a day; other code at its address counts anew',
+			async () => {
+				const { node, send, told } = await open({})
+				for (let times = 0; times < 22; times++) await send(wallet, runs(helper))
+				expect(await told()).toHaveLength(20)
+				for (let day = 1; day <= 2; day++) {
+					await node.rpc('evm_increaseTime', [24 * 3_600])
+					for (let times = 0; times < 3; times++) await send(wallet, runs(helper))
+					expect(await told()).toHaveLength(20 + day)
+				}
+				const replaced = assemble('8 0 CALLDATALOAD SSTORE STOP')
+				await node.rpc('anvil_setCode', [helper, replaced])
+				await send(wallet, runs(helper))
+				expect((await told()).map(brief).slice(20)).toEqual([
+					`b1 each ${known} 3`,
+					`b1 each ${known} 3`,
+					`b1 each ${keccak256(replaced)}`,
+				])
+			},
+		)
 	})
 })

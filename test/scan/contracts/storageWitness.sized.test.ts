@@ -1,13 +1,13 @@
 // What rules a contract changes without an event: storage shows it, once, in its block, with both values.
 import { keccak256 } from 'ox/Hash'
-import { expect, onTestFinished } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { testInFull, testOnce } from '../../support/longRun.js'
+import { divided, testInFull } from '../../support/longRun.js'
 import { linked, mapped, ruledCode, safeStorage, slotOf, word, writing } from '../../support/ruledContract.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 
@@ -59,53 +59,64 @@ async function open({ dialect = {}, reads, storage = [], kinds = ['control'], ..
 
 const implementation = '0x360894a13ba1a3210667c828492db98dca3e2076cc3735a920a3ca505d382bbc'
 
-testOnce.each([
+const ways = [
 	{ books: true, source: 'trace_block' },
 	{ books: false, source: 'trace_block' },
 	{ books: false, source: 'trace_filter' },
 	{ books: false, source: 'debug_traceBlockByNumber' },
-] as const)('default: the implementation is replaced without an event; %o', async (options) => {
-	const { write, told, bench, contract, anvil } = await open({ ...options, storage: [[implementation, someone('a')]] })
-	expect((await contract())?.values).toMatchObject({ implementation: someone('a') })
-	const { hash, block } = await write([implementation, someone('b')])
-	await bench.settle()
-	const expected = {
-		type: 'alert.control',
-		anchor: String(block),
-		at: 'slot_implementation',
-		change: 'implementation',
-		action: 'set',
-		values: [someone('a'), someone('b')],
-		evidence: 'storage',
-		txHash: hash,
-		blockNumber: block,
-	}
-	expect(await told()).toEqual([expected])
-	for (let look = 0; look < 5; look++) {
-		await anvil.mine(1)
-		await bench.settle()
-	}
-	expect(await told()).toEqual([expected])
-})
+] as const
 
-testOnce.each([true, false])('behavior: own code that changed is reported once; books %s', async (books) => {
-	const { anvil, bench, write, contract } = await open({ books, kinds: ['code'] })
-	const before = (await contract())?.codeHash
-	expect(before).toBe(keccak256(ruledCode))
-	const newCode: Hex = `${ruledCode}00`
-	await anvil.rpc('anvil_setCode', [ruled, newCode])
-	const { block } = await write([9n, 1n])
-	await bench.settle()
-	for (let look = 0; look < 5; look++) {
+test.each(divided<(typeof ways)[number]>(ways, (_, at) => at % 2 === 0))(
+	'default: the implementation is replaced without an event; %o',
+	async (options) => {
+		const { write, told, bench, contract, anvil } = await open({
+			...options,
+			storage: [[implementation, someone('a')]],
+		})
+		expect((await contract())?.values).toMatchObject({ implementation: someone('a') })
+		const { hash, block } = await write([implementation, someone('b')])
 		await bench.settle()
-		await anvil.mine(1)
-	}
-	const told = (await bench.posted()).map((one) => [one.message.type, alertOf(one)] as const)
-	expect(
-		told.map(([type, { id, ownCode, codeHash, previousHash }]) => [type, id, ownCode, codeHash, previousHash]),
-	).toEqual([['alert.code', `31337:${block}:code:code:${ruled}`, true, keccak256(newCode), before]])
-	expect((await contract())?.codeHash).toBe(keccak256(newCode))
-})
+		const expected = {
+			type: 'alert.control',
+			anchor: String(block),
+			at: 'slot_implementation',
+			change: 'implementation',
+			action: 'set',
+			values: [someone('a'), someone('b')],
+			evidence: 'storage',
+			txHash: hash,
+			blockNumber: block,
+		}
+		expect(await told()).toEqual([expected])
+		for (let look = 0; look < 5; look++) {
+			await anvil.mine(1)
+			await bench.settle()
+		}
+		expect(await told()).toEqual([expected])
+	},
+)
+
+test.each(divided([true, false], (books) => books))(
+	'behavior: own code that changed is reported once; books %s',
+	async (books) => {
+		const { anvil, bench, write, contract } = await open({ books, kinds: ['code'] })
+		const before = (await contract())?.codeHash
+		expect(before).toBe(keccak256(ruledCode))
+		const newCode: Hex = `${ruledCode}00`
+		await anvil.rpc('anvil_setCode', [ruled, newCode])
+		const { block } = await write([9n, 1n])
+		await bench.settle()
+		for (let look = 0; look < 5; look++) {
+			await bench.settle()
+			await anvil.mine(1)
+		}
+		const told = (await bench.posted()).map((one) => [one.message.type, alertOf(one)] as const)
+		expect(
+			told.map(([type, { id, ownCode, codeHash, previousHash }]) => [type, id, ownCode, codeHash, previousHash]),
+		).toEqual([['alert.code', `31337:${block}:code:code:${ruled}`, true, keccak256(newCode), before]])
+		expect((await contract())?.codeHash).toBe(keccak256(newCode))
+	},
+)
 
 testInFull('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
 	const { write, told, bench } = await open({
@@ -236,7 +247,7 @@ testInFull('behavior: a node that refuses state overrides: slots in use, and one
 	])
 })
 
-testOnce.each([true, false])(
+test.each(divided([true, false], (books) => books))(
 	'behavior: a kill between scanner and auditor loses no change; books: %s',
 	async (books) => {
 		const folder = temporaryFolder()

@@ -7,6 +7,7 @@ import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
+import { divided, testInFull, testOnce } from '../support/longRun.js'
 
 const purse: Address = '0x00000000000000000000000000000000000c0fee'
 
@@ -68,7 +69,7 @@ async function told(bench: Bench, type = 'alert.balance'): Promise<readonly Aler
 const short = ({ blockNumber, crossed, balance }: AlertData) => [blockNumber, crossed, balance]
 
 describe('thresholds of a balance', () => {
-	test('default: each crossing once, and again after it recovered', async () => {
+	testOnce('default: each crossing once, and again after it recovered', async () => {
 		const { bench, set, pay, block } = await open()
 		await set(ether)
 		await bench.settle()
@@ -107,7 +108,7 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).at(1)?.id).toBe(`31337:${high}:above:balance:${purse}`)
 	})
 
-	test('behavior: also where more blocks came before its book was opened than a node remembers', async () => {
+	testInFull('behavior: also where more blocks came before its book was opened than a node remembers', async () => {
 		const { node, bench, set, block } = await open()
 		await set(ether)
 		await bench.settle()
@@ -123,7 +124,7 @@ describe('thresholds of a balance', () => {
 		expect(await told(bench)).toHaveLength(2)
 	})
 
-	test('behavior: an address that is low when it is first seen is reported once', async () => {
+	testOnce('behavior: an address that is low when it is first seen is reported once', async () => {
 		const { bench, set, block } = await open()
 		await set(7n)
 		await bench.settle()
@@ -139,7 +140,7 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).length).toBeLessThanOrEqual(2)
 	})
 
-	test('behavior: a watch comes back and is low, beside one whose book is kept: reported once', async () => {
+	testOnce('behavior: a watch comes back and is low, beside one whose book is kept: reported once', async () => {
 		const { bench, rich, set, block } = await open()
 		const low = watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })
 		const other = watchOf(rich, { kinds: ['unexplained'] })
@@ -155,7 +156,7 @@ describe('thresholds of a balance', () => {
 		expect((await told(bench)).map(short)).toEqual([[expect.any(Number), 'below', '0.000000000000000007']])
 	})
 
-	test.each(['while the program runs', 'while it is stopped'])(
+	test.each(divided(['while the program runs', 'while it is stopped'], (_, at) => at === 0))(
 		'behavior: a threshold is added to a watch that is past it, or raised, %s: reported once',
 		async (when) => {
 			const folder = temporaryFolder()
@@ -186,7 +187,7 @@ describe('thresholds of a balance', () => {
 		},
 	)
 
-	test('behavior: the block in which a new threshold was compared is replaced: the alert stands', async () => {
+	testOnce('behavior: the block in which a new threshold was compared is replaced: the alert stands', async () => {
 		const { node, bench, set, block } = await open()
 		const plain = watchOf(purse, { kinds: ['balance', 'unexplained'] })
 		bench.setWatches([plain])
@@ -203,62 +204,68 @@ describe('thresholds of a balance', () => {
 		expect(said).toEqual(['alert.balance'])
 	})
 
-	test('behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks', async () => {
-		const late = await open({ network: { confirmations: 3 } })
-		await late.set(7n)
-		await late.bench.settle()
-		for (let mined = 0; mined < 8; mined++) await late.block()
-		expect(await told(late.bench)).toHaveLength(1)
-		const { node, bench, set, block } = await open()
-		bench.setWatches([])
-		await set(7n)
-		await bench.settle()
-		await node.mine(3)
-		bench.setWatches([watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })])
-		await bench.settle()
-		for (let mined = 0; mined < 4; mined++) await block()
-		expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
-	})
+	testInFull(
+		'behavior: a balance past its threshold is reported once, with unconfirmed or earlier blocks',
+		async () => {
+			const late = await open({ network: { confirmations: 3 } })
+			await late.set(7n)
+			await late.bench.settle()
+			for (let mined = 0; mined < 8; mined++) await late.block()
+			expect(await told(late.bench)).toHaveLength(1)
+			const { node, bench, set, block } = await open()
+			bench.setWatches([])
+			await set(7n)
+			await bench.settle()
+			await node.mine(3)
+			bench.setWatches([watchOf(purse, { kinds: ['balance'], thresholds: { belowWei: ether, aboveWei: null } })])
+			await bench.settle()
+			for (let mined = 0; mined < 4; mined++) await block()
+			expect((await told(bench)).map(short)).toMatchObject([[expect.any(Number), 'below', '0.000000000000000007']])
+		},
+	)
 
-	test('behavior: watching that begins at genesis, which no node traces, compares from the next block on', async () => {
-		const node = await startTestAnvil(['--no-mining'])
-		const gateway = await startDialectGateway(node.url, {
-			twist(method, [first]) {
-				if (method !== 'trace_block' || first !== '0x0') return undefined
-				throw new Refused({ error: { code: -32000, message: 'genesis is not traceable' } })
-			},
-		})
-		const thresholds = { belowWei: 5n, aboveWei: 10n }
-		const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
-		const bench = await openBench({
-			urls: [gateway.url],
-			watches,
-			source: 'trace_block',
-			network: { confirmations: 1 },
-		})
-		onTestFinished(async () => {
-			await bench.close()
-			await gateway.close()
-			await node.stop()
-		})
-		await node.mine()
-		await bench.settle()
-		expect((await bench.store.network('local'))?.checkpoint.number).toBe(0n)
-		const [rich] = (await node.accounts()) as [Address]
-		for (const valueWei of [0n, 7n, 7n]) {
-			await node.send({ from: rich, to: purse, valueWei, gas: 21_000n })
+	testOnce(
+		'behavior: watching that begins at genesis, which no node traces, compares from the next block on',
+		async () => {
+			const node = await startTestAnvil(['--no-mining'])
+			const gateway = await startDialectGateway(node.url, {
+				twist(method, [first]) {
+					if (method !== 'trace_block' || first !== '0x0') return undefined
+					throw new Refused({ error: { code: -32000, message: 'genesis is not traceable' } })
+				},
+			})
+			const thresholds = { belowWei: 5n, aboveWei: 10n }
+			const watches = [watchOf(purse, { kinds: ['balance'], thresholds })]
+			const bench = await openBench({
+				urls: [gateway.url],
+				watches,
+				source: 'trace_block',
+				network: { confirmations: 1 },
+			})
+			onTestFinished(async () => {
+				await bench.close()
+				await gateway.close()
+				await node.stop()
+			})
 			await node.mine()
 			await bench.settle()
-		}
-		await node.mine()
-		await bench.settle()
-		expect((await told(bench)).map((one) => [...short(one), one.late])).toEqual([
-			[1, 'below', '0', false],
-			[4, 'above', '0.000000000000000014', false],
-		])
-	})
+			expect((await bench.store.network('local'))?.checkpoint.number).toBe(0n)
+			const [rich] = (await node.accounts()) as [Address]
+			for (const valueWei of [0n, 7n, 7n]) {
+				await node.send({ from: rich, to: purse, valueWei, gas: 21_000n })
+				await node.mine()
+				await bench.settle()
+			}
+			await node.mine()
+			await bench.settle()
+			expect((await told(bench)).map((one) => [...short(one), one.late])).toEqual([
+				[1, 'below', '0', false],
+				[4, 'above', '0.000000000000000014', false],
+			])
+		},
+	)
 
-	test('behavior: a reorganisation takes back what its blocks showed, and repeats nothing else', async () => {
+	testOnce('behavior: a reorganisation takes back what its blocks showed, and repeats nothing else', async () => {
 		const { node, bench, set, block } = await open()
 		await set(ether)
 		await bench.settle()
@@ -288,7 +295,7 @@ describe('thresholds of a balance', () => {
 		expect(await told(bench, 'alert.removed')).toHaveLength(1)
 	})
 
-	test('behavior: a balance low from the first block on stays reported when that block is replaced', async () => {
+	testInFull('behavior: a balance low from the first block on stays reported when that block is replaced', async () => {
 		const { node, bench, set } = await open({ network: { settle: 3 } })
 		await set(7n)
 		await node.mine()
@@ -305,7 +312,7 @@ describe('thresholds of a balance', () => {
 		}
 	})
 
-	test('behavior: a reorganisation to before a watch began compares its threshold where it began', async () => {
+	testInFull('behavior: a reorganisation to before a watch began compares its threshold where it began', async () => {
 		const { node, bench, rich, set } = await open()
 		const quiet = watchOf(rich, { kinds: ['transfer', 'unexplained'] })
 		bench.setWatches([quiet])
@@ -347,7 +354,7 @@ describe('thresholds of a balance', () => {
 		expect((await standing()).left).toBe(1)
 	})
 
-	test('behavior: a reorganisation between scan and audit retracts no crossing that happened again', async () => {
+	testOnce('behavior: a reorganisation between scan and audit retracts no crossing that happened again', async () => {
 		const node = await startTestAnvil(['--no-mining'])
 		let reorganise: (() => Promise<void>) | null = null
 		let replaced = ''
@@ -380,7 +387,7 @@ describe('thresholds of a balance', () => {
 		expect(state).toMatchObject({ closedTo: Number(await node.head()), reason: null })
 	})
 
-	test.each([
+	testInFull.each([
 		{ name: 'is still watched: its alert stands', isWatched: true, removed: [] },
 		{ name: 'is no longer watched: its alert is taken back', isWatched: false, removed: ['alert.removed'] },
 	])('error: replaced while no endpoint gives balances, a crossing of an address that $name', async (row) => {

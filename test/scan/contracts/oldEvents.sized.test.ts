@@ -1,12 +1,13 @@
 // A backfill reports the changes of control that a contract logged before it was watched, but not its creation.
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil } from '../../support/anvil.js'
+import { testInFull, testOnce } from '../../support/longRun.js'
 import { type Event, scribeCode, scribing } from '../../support/scribe.js'
 import { alertOf, openBench, watchOf } from '../bench.js'
 import { a, at, b, c, openScribed, slots, upgraded } from './scribed.js'
 
-test('behavior: events of a contract from `from_block` on, late, each once', async () => {
+testOnce('behavior: events of a contract from `from_block` on, late, each once', async () => {
 	const anvil = await startTestAnvil()
 	onTestFinished(() => anvil.stop())
 	await anvil.automine(false)
@@ -41,24 +42,27 @@ test('behavior: events of a contract from `from_block` on, late, each once', asy
 	])
 })
 
-test('behavior: state that no endpoint gives for 200 blocks after the start: what was logged is reported', async () => {
-	let isDown = true
-	const ofState = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt'])
-	const refused = { error: { code: -32000, message: 'missing trie node' } }
-	const dialect = { twist: (method: string) => (isDown && ofState.has(method) ? refused : undefined) }
-	const { send, told, bench, anvil } = await openScribed({ dialects: [dialect] })
-	const turn = async (blocks: number) => {
-		bench.pass(31_000)
-		await anvil.mine(blocks)
-		await bench.settle()
-	}
-	await turn(3)
-	await send([[slots.implementation, a]], upgraded(a))
-	for (const _ of Array.from({ length: 4 })) await turn(50)
-	expect(await told()).toEqual([])
-	isDown = false
-	await turn(1)
-	const [one, ...others] = await told()
-	expect(one?.slice(2)).toEqual(['implementation', null, a, 'event'])
-	expect(others).toEqual([])
-})
+testInFull(
+	'behavior: state that no endpoint gives for 200 blocks after the start: what was logged is reported',
+	async () => {
+		let isDown = true
+		const ofState = new Set(['eth_call', 'eth_getCode', 'eth_getStorageAt'])
+		const refused = { error: { code: -32000, message: 'missing trie node' } }
+		const dialect = { twist: (method: string) => (isDown && ofState.has(method) ? refused : undefined) }
+		const { send, told, bench, anvil } = await openScribed({ dialects: [dialect] })
+		const turn = async (blocks: number) => {
+			bench.pass(31_000)
+			await anvil.mine(blocks)
+			await bench.settle()
+		}
+		await turn(3)
+		await send([[slots.implementation, a]], upgraded(a))
+		for (const _ of Array.from({ length: 4 })) await turn(50)
+		expect(await told()).toEqual([])
+		isDown = false
+		await turn(1)
+		const [one, ...others] = await told()
+		expect(one?.slice(2)).toEqual(['implementation', null, a, 'event'])
+		expect(others).toEqual([])
+	},
+)
