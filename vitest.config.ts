@@ -25,9 +25,8 @@ export const shared = {
  */
 export const apart = [
 	'test/base/waits/deadline.test.ts',
-	'test/chain/stream/jsonStream.test.ts',
 	'test/daemon/cleanedStore.long.test.ts',
-	'test/kinds/newKind.test.ts',
+	'test/kinds/newKind.long.test.ts',
 ]
 const short = ['test/**/*.test.ts']
 const others = 'test/**/*.{long,soak}.test.ts'

@@ -7,7 +7,7 @@ import { type Books, expectBooksBalance, keepBooks } from './support/books.js'
 import { type Answers, type Dialect, startDialectGateway } from './support/dialectGateway.js'
 import { dialects } from './support/dialectTable.js'
 import { expectSameIds } from './support/ids.js'
-import { divided, sized, testOnce } from './support/longRun.js'
+import { divided, testOnce } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 
 /**
@@ -16,29 +16,44 @@ import { planScenario, playScenario } from './support/scenario.js'
  */
 const few = ['Anvil', 'a filter blind to self-destructs', 'no trace methods, flatCallTracer only, bare']
 
+/** What these bend is asked of `trace_filter` alone: by name, `trace_block` is the same there as with Anvil. */
+const ofFilter = new Set(['lists', 'range', 'mostAddresses', 'beyondHead', 'falseEmpty', 'blindTo', 'ignoresLists'])
+const bendsFilterAlone = (dialect: Dialect) =>
+	Object.keys(dialect).every((key) => ofFilter.has(key) || key === 'clientVersion' || key === 'errorsInside')
+
+/** The sources that are read by name: the last one, and of two dialects each. */
+const namedOf = ([, dialect, sources]: (typeof dialects)[number], at: number) =>
+	(at < 2 ? sources : sources.slice(-1)).filter(
+		(source) => at === 0 || source !== 'trace_block' || !bendsFilterAlone(dialect),
+	)
+
 /**
- * Each dialect with `auto`, which takes its best source, and with its last one; two of them with all. Every second row
- * reads every answer as it comes: each dialect, and each source, is read both ways.
+ * Each dialect with `auto`, which takes its best source, and with those by name. Every second row reads every answer as
+ * it comes: each source, and each dialect that has two rows, is read both ways.
  */
-const pairs = dialects.flatMap(([name, dialect, sources], at) =>
-	(['auto', ...(at < 2 ? sources : sources.slice(-1))] as const).map((source, nth) => {
+const pairs = dialects.flatMap((row, at) =>
+	(['auto', ...namedOf(row, at)] as const).map((source, nth) => {
 		const streams = (at + nth) % 2 === 1
-		return [name, source, streams ? 'read as it comes' : 'read whole', dialect, streams] as const
+		return [row[0], source, streams ? 'read as it comes' : 'read whole', row[1], streams] as const
 	}),
 )
 const table = divided(pairs, ([name, source]) => few.includes(name) && (source === 'auto') === (name !== 'Anvil'))
 
-test('each dialect and source is read both ways, and each dialect with `auto` and with its last source', () => {
+test('each dialect is read with `auto`, and what can differ in it both ways', () => {
 	const due = new Set<string>()
-	for (const [name, , sources] of dialects)
-		for (const source of ['auto', ...sources])
-			for (const way of ['read whole', 'read as it comes'])
-				for (const pair of [`${name}, auto`, `${name}, ${sources.at(-1)}`, `${name}, ${way}`, `${source}, ${way}`])
-					due.add(pair)
+	for (const [at, row] of dialects.entries()) {
+		const [name, , sources] = row
+		const named = namedOf(row, at)
+		due.add(`${name}, auto`)
+		for (const way of ['read whole', 'read as it comes']) {
+			for (const source of ['auto', ...sources]) due.add(`${source}, ${way}`)
+			if (named.length > 0) due.add(`${name}, ${way}`)
+		}
+	}
 	const had = pairs.flatMap(([name, source, way]) => [`${name}, ${source}`, `${name}, ${way}`, `${source}, ${way}`])
 	expect([...due].filter((pair) => !had.includes(pair))).toEqual([])
 	expect(pairs.length).toBe(new Set(pairs.map(([name, source]) => `${name}, ${source}`)).size)
-	expect(new Set(table.map(([name]) => name)).size).toBe(sized(few.length, dialects.length))
+	expect(few.filter((name) => !pairs.some(([had]) => had === name))).toEqual([])
 })
 
 describe('truth in every dialect', () => {
@@ -47,7 +62,7 @@ describe('truth in every dialect', () => {
 	let books: Books
 	let ids: readonly string[]
 	beforeAll(async () => {
-		const plan = planScenario({ seed: 6, blocks: 60 })
+		const plan = planScenario({ seed: 6, blocks: 40 })
 		anvil = await startTestAnvil(plan.anvilArgs)
 		books = await keepBooks(await playScenario(plan, anvil), anvil)
 		ids = (await alertsOf({}, 'auto')).map(({ id }) => id).sort()

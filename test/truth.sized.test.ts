@@ -1,11 +1,13 @@
 // The truth test: a seeded scenario with every case, played on a real node; what the watcher tells is checked against
-// the node's balances and against the plan of the scenario, neither of which knows a trace.
+// the node's balances and against the plan of the scenario, neither of which knows a trace. And the books of each watch
+// close at the head, with nothing said to be unexplained.
 import { describe, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../src/model/alert.js'
 import { alertOf, openBench, watchOf } from './scan/bench.js'
 import { startTestAnvil } from './support/anvil.js'
 import { expectBooksBalance, keepBooks } from './support/books.js'
 import { expectSameIds } from './support/ids.js'
+import { listening } from './support/listening.js'
 import { divided, inFull } from './support/longRun.js'
 import { planScenario, playScenario } from './support/scenario.js'
 
@@ -23,7 +25,10 @@ describe('truth', () => {
 			const plan = planScenario({ seed, hardfork })
 			const node = await startTestAnvil(plan.anvilArgs)
 			onTestFinished(() => node.stop())
-			const bench = await openBench({ urls: [node.url], watches: plan.watched.map((address) => watchOf(address)) })
+			const { log, said } = listening()
+			// Of all kinds that a watch has by default, `unexplained` among them.
+			const watches = plan.watched.map((address) => watchOf(address))
+			const bench = await openBench({ urls: [node.url], watches, log })
 			onTestFinished(() => bench.close())
 			await bench.settle()
 			const scenario = await playScenario(plan, node)
@@ -40,6 +45,13 @@ describe('truth', () => {
 			await node.mine(20)
 			await bench.settle()
 			expect(await bench.posted()).toHaveLength(alerts.length)
+			expect(said).toEqual([])
+			const head = await node.head()
+			const state = await bench.store.network('local')
+			for (const address of plan.watched) {
+				const balanceWei = await node.balanceWei(address, head)
+				expect(state?.books.get(address), address).toMatchObject({ block: head, balanceWei, movedWei: 0n })
+			}
 		},
 	)
 

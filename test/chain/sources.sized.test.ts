@@ -29,7 +29,7 @@ describe.each(divided(['prague', 'shanghai'] as const, (hardfork) => hardfork ==
 		let block: Awaited<ReturnType<typeof readAll>>
 		const read = new Map<string, typeof block>()
 		beforeAll(async () => {
-			const plan = planScenario({ hardfork })
+			const plan = planScenario({ hardfork, blocks: 40 })
 			anvil = await startTestAnvil(plan.anvilArgs)
 			rpc = openRpc(anvil.url)
 			const scenario = await playScenario(plan, anvil)

@@ -47,6 +47,8 @@ export interface Hand {
 	receipt(txHash: Hash): Promise<Receipt>
 	head(): Promise<bigint>
 	balanceWei(address: Address, block: bigint): Promise<bigint>
+	/** In one request. */
+	balancesWei(addresses: readonly Address[], block: bigint): Promise<readonly bigint[]>
 	code(address: Address, block: bigint): Promise<string>
 	accounts(): Promise<readonly Address[]>
 }
@@ -148,6 +150,18 @@ export function handOn(url: string): Hand {
 			}
 		},
 		balanceWei: async (address, block) => BigInt(await rpc<string>('eth_getBalance', [address, hex(block)])),
+		async balancesWei(addresses, block) {
+			const calls = addresses.map((address, at) => {
+				return { jsonrpc: '2.0', id: at, method: 'eth_getBalance', params: [address, hex(block)] }
+			})
+			const answers = await askNode<{ id: number; result: string }[]>(url, calls)
+			const byId = new Map(answers.map(({ id, result }) => [id, BigInt(result)]))
+			return calls.map(({ id }) => {
+				const wei = byId.get(id)
+				if (wei === undefined) throw new Error(`no balance of ${addresses[id]} in block ${block}`)
+				return wei
+			})
+		},
 		code: (address, block) => rpc<string>('eth_getCode', [address, hex(block)]),
 		accounts: () => rpc<Address[]>('eth_accounts'),
 	}

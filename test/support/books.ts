@@ -57,7 +57,7 @@ export async function keepBooks(scenario: Scenario, hand: Hand): Promise<Books> 
 	const changesWei = new Map<string, bigint>()
 	let before = new Map<Address, bigint>()
 	for (let block = span.from - 1n; block <= span.to; block++) {
-		const balances = await Promise.all(watched.map((address) => hand.balanceWei(address, block)))
+		const balances = await hand.balancesWei(watched, block)
 		const now = new Map(watched.map((address, index) => [address, balances[index] ?? 0n]))
 		for (const address of block < span.from ? [] : watched) {
 			const key = changeKey(address, block)

@@ -1,52 +1,14 @@
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { isDeepStrictEqual } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import type { JsonFault } from '../../../src/chain/stream/jsonFault.js'
 import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
-import { isRowList } from '../../../src/chain/stream/rowList.js'
-import { everything, type Shape, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
+import { everything, shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
 import { codePoint } from '../../support/codePoint.js'
 import { soaked, testInSoak } from '../../support/soak.js'
-import { folder, isObject, records } from '../recorded.js'
+import { isObject } from '../recorded.js'
+import { limits, projected, streamed, unpacked } from './streamed.js'
 
-const limits = { depth: 2_000, keptBytes: 64 * 1024 * 1024 }
 const traces = shapeOfAnswer(['trace_block'])
-
-/** What a shape leaves of a value, worked out on the whole of it. */
-function projected(value: unknown, shape: Shape): unknown {
-	if (typeof value === 'string') return value.slice(0, shape.longestText)
-	if (Array.isArray(value)) return value.map((one) => projected(one, shape.rows ?? shape))
-	if (!isObject(value)) return value
-	const kept: [string, unknown][] = []
-	for (const [key, member] of Object.entries(value)) {
-		const inner = shape.of(key)
-		const isInput = key === 'input' && shape.keepsInput !== undefined
-		if (isInput && !(typeof member === 'string' && shape.keepsInput?.(value.from, value.to))) continue
-		if (inner !== null) kept.push([key, projected(member, inner)])
-	}
-	return Object.fromEntries(kept)
-}
-
-function streamed(bytes: Buffer, shape: Shape, borders: readonly number[]): unknown {
-	const stream = createJsonStream(shape, limits)
-	const cuts = [...new Set(borders.map((border) => border % (bytes.length + 1)))].sort((a, b) => a - b)
-	let from = 0
-	for (const to of [...cuts, bytes.length]) {
-		stream.write(bytes.subarray(from, to))
-		from = to
-	}
-	return unpacked(stream.end())
-}
-
-/** With lists in the place of packed rows. */
-function unpacked(made: unknown): unknown {
-	if (isRowList(made)) return Array.from({ length: made.length }, (_, at) => unpacked(made.at(at)))
-	if (Array.isArray(made)) return made.map(unpacked)
-	if (!isObject(made)) return made
-	return Object.fromEntries(Object.entries(made).map(([key, member]) => [key, unpacked(member)]))
-}
 
 /**
  * A key that is one escaped character: JSON.parse of Node 24.21 reads it as a backslash where the text has characters
@@ -213,20 +175,6 @@ describe('the result of reading JSON as a stream', () => {
 		for (const shape of [everything, traces]) {
 			expect(() => streamed(Buffer.from(json), shape, [])).toThrow()
 			expect(() => streamed(Buffer.from(`{"input":${json}}`), shape, [])).toThrow()
-		}
-	})
-
-	test.runIf(records().length > 0)('behavior: recorded answers of real nodes', () => {
-		for (const { file, method } of records()) {
-			const { response } = JSON.parse(readFileSync(join(folder, file), 'utf8')) as { response: unknown }
-			const bytes = Buffer.from(JSON.stringify(response))
-			for (const shape of [everything, shapeOfAnswer([method]), traces]) {
-				const borders = Array.from({ length: Math.ceil(bytes.length / 997) }, (_, n) => n * 997)
-				const made = streamed(bytes, shape, borders)
-				const expected = projected(JSON.parse(bytes.toString('utf8')), shape)
-				// `toEqual` is slow on megabytes, and says where they differ.
-				if (!isDeepStrictEqual(made, expected)) expect(made, file).toEqual(expected)
-			}
 		}
 	})
 })

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { readRows } from '../../../src/chain/sources/completeHits.js'
 import { scanBlock } from '../../../src/chain/sources/scanBlock.js'
 import { createJsonStream } from '../../../src/chain/stream/jsonStream.js'
-import { isRowList, type RowList } from '../../../src/chain/stream/rowList.js'
+import type { RowList } from '../../../src/chain/stream/rowList.js'
 import { shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
 import { readPlaced } from '../../../src/chain/traces/parityRows.js'
 import { listed, readAll } from '../../../src/chain/traces/readRows.js'
@@ -12,20 +12,10 @@ import type { Header } from '../../../src/chain/wire/wire.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { sized, testInFull, testOnce } from '../../support/longRun.js'
-import { type Json, readJson, records, rowLists } from '../recorded.js'
+import type { Json } from '../recorded.js'
+import { limits, packed } from './streamed.js'
 
 const reading = { endpoint: 'node.example', method: 'trace_block' }
-const limits = { depth: 2_000, keptBytes: 64 * 1024 * 1024 }
-
-function packed(rows: unknown, methods: readonly string[] = ['trace_block']): RowList {
-	const stream = createJsonStream(shapeOfAnswer(methods), limits)
-	const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: rows }))
-	for (let at = 0; at < bytes.length; at += 1_000) stream.write(bytes.subarray(at, at + 1_000))
-	const { result } = stream.end() as { result: unknown }
-	if (!isRowList(result)) throw new Error('the list was not packed')
-	return result
-}
-
 /** What comes of it, or the error in words. */
 async function outcome(run: () => unknown): Promise<unknown> {
 	try {
@@ -114,19 +104,6 @@ describe('packed rows', () => {
 		)
 	})
 
-	testOnce.runIf(records().length > 0)('behavior: of real nodes are read to the same', async () => {
-		let count = 0
-		for (const { file } of records()) {
-			for (const rows of rowLists((readJson(file) as Json).response)) {
-				count += rows.length
-				const [one, other] = [packed(rows), rows]
-				expect(await outcome(() => readAll(one, readPlaced, reading)), file).toEqual(
-					await outcome(() => readAll(other, readPlaced, reading)),
-				)
-			}
-		}
-		expect(count).toBeGreaterThan(5_000)
-	})
 	testOnce('behavior: rows that differ only in place and sides are kept once', () => {
 		const rowAt = (at: number, from: Address, to: Address) => ({
 			type: 'call',

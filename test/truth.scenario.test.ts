@@ -1,9 +1,10 @@
+// The scenario by itself: it holds what the truth tests say it does. On other hardforks plan and balances are compared
+// by test/truth.sized.test.ts, through what the watcher tells.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { AlertData } from '../src/model/alert.js'
 import { startTestAnvil, type TestAnvil } from './support/anvil.js'
 import { type Books, type Due, expectBooksBalance, imbalances, keepBooks } from './support/books.js'
 import { endings } from './support/endings.js'
-import { describeOnce, divided, testOnce } from './support/longRun.js'
 import { movements } from './support/movements.js'
 import { type Plan, planScenario, playScenario, type Scenario } from './support/scenario.js'
 import { undoings } from './support/undoings.js'
@@ -30,32 +31,29 @@ beforeAll(async () => {
 afterAll(() => anvil.stop())
 
 describe('the truth scenario', () => {
-	testOnce('default: alerts planned by hand agree with every balance of every watched address', () => {
+	test('default: alerts planned by hand agree with every balance of every watched address', () => {
 		expect(imbalances(books.due, books)).toEqual([])
 		expect(books.due.length).toBeGreaterThan(400)
 		expect(books.changesWei.size).toBeGreaterThan(150)
 	})
 
-	testOnce('behavior: the scenario is long, and has every case', () => {
+	test('behavior: the scenario is long, and has every case', () => {
 		expect(scenario.span.to).toBeGreaterThanOrEqual(60n)
 		const names = new Set(scenario.transactions.map(({ name }) => name))
 		for (const name of Object.keys({ ...movements, ...undoings, ...endings })) expect(names).toContain(name)
 		expect(scenario.transactions.filter(({ name }) => name === 'random').length).toBeGreaterThan(60)
 	})
 
-	testOnce(
-		'behavior: every contract of the list has code when it should, and no failed creation ever has',
-		async () => {
-			expect(books.deployments.length).toBeGreaterThan(60)
-			const born = new Set(books.deployments.map(({ address }) => address))
-			const stillborn = new Set(scenario.transactions.flatMap(({ consequence }) => consequence.stillborn))
-			const never = [...stillborn].filter((address) => !born.has(address))
-			expect(never.length).toBeGreaterThan(10)
-			for (const address of never) expect(await anvil.code(address, scenario.span.to)).toBe('0x')
-		},
-	)
+	test('behavior: every contract of the list has code when it should, and no failed creation ever has', async () => {
+		expect(books.deployments.length).toBeGreaterThan(60)
+		const born = new Set(books.deployments.map(({ address }) => address))
+		const stillborn = new Set(scenario.transactions.flatMap(({ consequence }) => consequence.stillborn))
+		const never = [...stillborn].filter((address) => !born.has(address))
+		expect(never.length).toBeGreaterThan(10)
+		for (const address of never) expect(await anvil.code(address, scenario.span.to)).toBe('0x')
+	})
 
-	testOnce('behavior: the scenario has many frames that must not be reported', async () => {
+	test('behavior: the scenario has many frames that must not be reported', async () => {
 		const traces: Trace[] = []
 		for (let block = scenario.span.from; block <= scenario.span.to; block++) {
 			traces.push(...(await anvil.rpc<Trace[]>('trace_block', [`0x${block.toString(16)}`])))
@@ -79,30 +77,13 @@ describe('the truth scenario', () => {
 		expect(quiet.length).toBeGreaterThan(0)
 	})
 
-	testOnce('behavior: the same seed plans the same, another seed something else', () => {
+	test('behavior: the same seed plans the same, another seed something else', () => {
 		expect(planScenario()).toEqual(plan)
 		expect(planScenario({ seed: 2 })).not.toEqual(plan)
 	})
-
-	const others = [
-		['shanghai', 3],
-		['osaka', 4],
-	] as const
-	for (const [hardfork, seed] of divided<(typeof others)[number]>(others, (_, at) => at === 0)) {
-		test(`behavior: plan and balances agree on ${hardfork} too`, async () => {
-			const other = planScenario({ seed, hardfork, blocks: 50 })
-			const node = await startTestAnvil(other.anvilArgs)
-			try {
-				const kept = await keepBooks(await playScenario(other, node), node)
-				expect(imbalances(kept.due, kept)).toEqual([])
-			} finally {
-				await node.stop()
-			}
-		})
-	}
 })
 
-describeOnce('expectBooksBalance', () => {
+describe('expectBooksBalance', () => {
 	const alertOf = (due: Due, index: number) =>
 		({
 			id: `${index}`,

@@ -5,7 +5,10 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
+import { sized } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
+
+const rounds = sized(10, 30)
 
 let server: Server
 let url: string
@@ -34,7 +37,7 @@ test('behavior: a node that closes while its answer is read slowly causes no unc
 	const random = randomOf(7)
 	const rpc = createRpc({ url })
 	try {
-		for (let round = 0; round < 40; round++) {
+		for (let round = 0; round < rounds; round++) {
 			// Digits at random: little of them can be packed, so that much stays on the wire.
 			rows = Array.from({ length: 130 + Math.floor(random() * 4_000) }, () => randomBytes(32).toString('hex'))
 			expect(await rpc.call('test_list', [], AbortSignal.timeout(60_000))).toEqual(rows)
