@@ -24,6 +24,7 @@ async function attempt<T>(what: string, act: () => Promise<T>): Promise<T | null
 
 export interface Mount {
 	readonly folder: string
+	closeForWriting(): Promise<void>
 	unmount(): Promise<void>
 }
 
@@ -32,6 +33,9 @@ async function mounted(folder: string, ...args: string[]): Promise<Mount> {
 	await run('mount', [...args, folder])
 	return {
 		folder,
+		closeForWriting: async () => {
+			await run('mount', ['-o', 'remount,ro', folder])
+		},
 		unmount: async () => {
 			await run('umount', [folder])
 		},

@@ -17,7 +17,7 @@ const todos: Readonly<Record<string, string | undefined>> = {
 	ENOENT: 'its folder is gone: put it back, or make it anew; a running daemon then continues',
 	ENOSPC: 'make room there; a running daemon then continues',
 	EDQUOT: 'make room there or raise the quota; a running daemon then continues',
-	EROFS: 'mount it for writing; a running daemon then continues',
+	EROFS: 'mount it for writing, or name it in `ReadWritePaths=` of the service; a running daemon then continues',
 	EIO: 'look at the disk (`dmesg`), and take a copy of the folder',
 }
 

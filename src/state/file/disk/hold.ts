@@ -32,7 +32,7 @@ export interface Hold {
 /** Takes the folder, and creates it if necessary. Throws StateError `locked` or `disk`. */
 export async function holdFolder(folder: string): Promise<Hold> {
 	const real = await ownFolder(folder)
-	if (process.platform === 'win32') throw cannotHold(folder, new Error('Windows is not supported'))
+	if (process.platform === 'win32') throw noSockets(folder, new Error('Windows is not supported'))
 	try {
 		// Before the holders are looked for: one that took the folder after this listened before it did.
 		const newest = (await segmentsIn(real)).at(-1) ?? 0
@@ -89,7 +89,8 @@ async function listen(folder: string, real: string): Promise<() => Promise<void>
 		await rename(join(real, before), path)
 	} catch (error) {
 		server.close()
-		throw cannotHold(folder, error)
+		const isRefused = error instanceof Error && ['EAFNOSUPPORT', 'EPERM'].includes(codeOf(error) ?? '')
+		throw isRefused ? noSockets(folder, error) : error
 	}
 	server.unref()
 	return async () => {
@@ -106,9 +107,7 @@ function heldError(folder: string, holder: string): StateError {
 	)
 }
 
-function cannotHold(folder: string, cause: unknown): StateError {
-	const code = codeOf(cause)
-	const hint = code === 'EAFNOSUPPORT' || code === 'EPERM' ? ': unix sockets are not allowed here (AF_UNIX)' : ''
-	const words = cause instanceof Error ? cause.message : String(cause)
-	return new StateError('locked', `the state folder ${folder} cannot be locked${hint} (${words})`, { cause })
+function noSockets(folder: string, cause: Error): StateError {
+	const words = `the state folder ${folder} cannot be locked: unix sockets are not allowed here (AF_UNIX)`
+	return new StateError('locked', `${words} (${cause.message})`, { cause })
 }

@@ -1,7 +1,7 @@
 /** Files of the state: only this program should have written them, and the owner of their folder reads them. */
 
-import { constants } from 'node:fs'
-import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
+import { constants, existsSync } from 'node:fs'
+import { access, type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { StateError } from '../../../errors.js'
 
@@ -48,6 +48,11 @@ export async function giveToOwner(file: FileHandle, folder: string): Promise<voi
 
 /** Makes a folder durably if it is missing. It belongs to the owner of its parent folder, who alone may use it. */
 export async function makeFolder(path: string): Promise<void> {
+	if (existsSync(path)) return
+	let above = dirname(path)
+	while (!existsSync(above)) above = dirname(above)
+	// `mkdir` with `recursive` calls a folder missing that stands on a file system mounted read-only.
+	await access(above, constants.W_OK)
 	if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) return
 	const folder = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
 	await giveToOwner(folder, dirname(path)).finally(() => folder.close())

@@ -2,6 +2,7 @@ import { stat, statfs, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../../src/model/ports.js'
+import { holdFolder } from '../../../../src/state/file/disk/hold.js'
 import { readFolder } from '../../../../src/state/file/readFolder.js'
 import { createSegment } from '../../../../src/state/file/segments.js'
 import { peek } from '../../../../src/state/open.js'
@@ -115,6 +116,27 @@ describe('full disk', () => {
 		await expect(open(join(mount.folder, 'state'))).rejects.toMatchObject({ reason: 'disk' })
 		await unlink(join(mount.folder, 'ballast'))
 		await (await open(join(mount.folder, 'state'))).close()
+	})
+})
+
+describe('error: a file system that is mounted read-only is named, with what to do', () => {
+	test.each([
+		['a state that is there', 'state', 'write'],
+		['a folder to be made', 'new', 'make'],
+		['a folder in one to be made', 'new/state', 'make'],
+	])('%s', async (_, name, act) => {
+		const mount = await mountMemory(root, 1 << 20)
+		if (!mount) return
+		mounts.push(mount)
+		await (await open(join(mount.folder, 'state'))).close()
+		await mount.closeForWriting()
+		const folder = join(mount.folder, name)
+		await expect(holdFolder(folder)).rejects.toMatchObject({
+			reason: 'disk',
+			message: expect.stringContaining(
+				`cannot ${act} ${folder}: the file system is mounted read-only (EROFS): mount it for writing`,
+			),
+		})
 	})
 })
 
