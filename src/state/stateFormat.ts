@@ -6,7 +6,7 @@ import { StateError } from '../errors.js'
  * Of the files of a folder and of the tables of a database. Raise it with every change after which other programs would
  * misread what this one wrote, or this one what they wrote.
  */
-export const FORMAT = 28
+export const FORMAT = 29
 
 /** `where`: a file, or "the database at HOST". `home`: what to name instead, "folder" or "database". */
 export function otherFormat(where: string, found: number | string, home: 'folder' | 'database'): StateError {

@@ -27,15 +27,15 @@ describe('a value', () => {
 			new Map([
 				['0xa', { block: 5n, balanceWei: 2n ** 70n, movedWei: -1n, code: null, compared: { limits: '5n', at: 4n } }],
 				['0xb', { block: 5n, balanceWei: 0n, movedWei: 0n, movedAt: 3n }],
-				['0xc', { block: 5n, balanceWei: 0n, movedWei: 0n, code: '00ff' }],
+				['0xc', { block: 5n, balanceWei: 0n, movedWei: 0n, movedAt: 6n, code: '00ff' }],
 				['0xd', { block: 5n, balanceWei: 0n, movedWei: 0n }],
 				['0xe', null],
 			]),
 			{
 				$books: [
-					['0xa', 5, `${2n ** 70n}`, -1, null, -1, "'5n", 4],
-					['0xb', 5, 0, 0, -1, 3],
-					['0xc', 5, 0, 0, '00ff'],
+					['0xa', 5, `${2n ** 70n}`, -1, null, 0, "'5n", 4],
+					['0xb', 5, 0, 0, -2],
+					['0xc', 5, 0, 0, 1, '00ff'],
 					['0xd', 5, 0, 0],
 					['0xe'],
 				],
