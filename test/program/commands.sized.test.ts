@@ -195,7 +195,10 @@ describeOnce('beside a running daemon', () => {
 		await live.until(3)
 		await sick.until(1)
 
-		const status = JSON.parse((await opened.run(['status', '--json'])).stdout)
+		const statusNow = async () => JSON.parse((await opened.run(['status', '--json'])).stdout)
+		// What arrived is recorded a moment later.
+		await expect.poll(statusNow).toMatchObject({ receivers: [{ receiver: 'live', delivered: 3 }, {}] })
+		const status = await statusNow()
 		expect(status.networks[0]).toMatchObject({ network: 'local', checkpoint: Number(await chain.head()) })
 		const bySick = ({ receiver }: { receiver: string }) => receiver === 'sick'
 		expect(status.receivers.find(bySick)).toMatchObject({ pending: 3, delivered: 0 })
