@@ -245,19 +245,16 @@ describe('delegation', () => {
 				),
 			]
 
-			testInFull(
-				'default: with `proof: off` its code is compared, and the one with its nonce is reported',
-				async () => {
-					const { node, bench, sign, send, block } = await open(buried(5), { books: false })
-					const set = await send([await sign(owner, first)])
-					expect(await codeOf(node, await block())).toBe(first)
-					expect(await told(bench)).toMatchObject([{ id: `31337:${set}:auth_0:delegation:${watched}` }])
-					// What was set and taken back within the block would not be seen.
-					expect(await uncovered(bench)).toEqual([expect.stringContaining('delegations not covered: block')])
-				},
-			)
+			test('default: with `proof: off` its code is compared, and the one with its nonce is reported', async () => {
+				const { node, bench, sign, send, block } = await open(buried(5), { books: false })
+				const set = await send([await sign(owner, first)])
+				expect(await codeOf(node, await block())).toBe(first)
+				expect(await told(bench)).toMatchObject([{ id: `31337:${set}:auth_0:delegation:${watched}` }])
+				// What was set and taken back within the block would not be seen.
+				expect(await uncovered(bench)).toEqual([expect.stringContaining('delegations not covered: block')])
+			})
 
-			testInFull('behavior: where all of them have its nonce, what the code shows is reported', async () => {
+			test('behavior: where all of them have its nonce, what the code shows is reported', async () => {
 				const { bench, sign, send, block } = await open(buried(0), { books: false })
 				await send([await sign(owner, first)])
 				await block()
@@ -265,14 +262,14 @@ describe('delegation', () => {
 				expect(alerts.map(({ delegate, previous }) => [lower(delegate), previous])).toEqual([[first, null]])
 			})
 
-			testInFull('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
+			test('behavior: where the node lacks `eth_call`, each code is asked for', async () => {
 				const { bench, sign, send, block } = await open({ ...buried(5), lacks: ['eth_call'] }, { books: false })
 				await send([await sign(owner, first)])
 				await block()
 				expect(await told(bench)).toHaveLength(1)
 			})
 
-			testInFull.each([
+			test.each([
 				['a private network', {}, { isPrivate: true }],
 				['no state', { lacks: ['eth_call', 'eth_getBalance', 'eth_getCode'] }, { books: false }],
 			])('behavior: %s: the block is said not to be covered for delegations', async (_, dialect, kept) => {

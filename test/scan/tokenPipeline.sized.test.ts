@@ -5,7 +5,7 @@ import type { Address, Hash } from '../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, type DialectGateway, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
-import { describeOnce, inFull, testInFull } from '../support/longRun.js'
+import { describeOnce, inFull } from '../support/longRun.js'
 import { randomOf } from '../support/random.js'
 import { soaked } from '../support/soak.js'
 import { callOf, erc20, signatures } from '../support/tokenContracts.js'
@@ -165,7 +165,7 @@ inFull(() => {
 			}
 		}
 
-		testInFull('default: frames are missing: a gap, and its tokens are reported late when it was read', async () => {
+		test('default: frames are missing: a gap, and its tokens are reported late when it was read', async () => {
 			const failing = failingBlocks()
 			const own = await stage([{ twist: failing.twist }])
 			const bench = await own.bench({ ...patience, gaps: true })
@@ -192,7 +192,7 @@ inFull(() => {
 			})
 		})
 
-		testInFull('behavior: a block whose logs no method gives becomes a gap, and its tokens come late', async () => {
+		test('behavior: a block whose logs no method gives becomes a gap, and its tokens come late', async () => {
 			const bad = new Set<string>()
 			const twist: Dialect['twist'] = (method, [first]) => {
 				const { fromBlock, toBlock, blockHash } = (first ?? {}) as Record<string, string | undefined>
@@ -257,7 +257,7 @@ describeOnce('a private network', () => {
 
 inFull(() => {
 	describe('reorganisations', () => {
-		testInFull.each(soaked([1, 2], [1, 2, 3, 4, 5, 6]))(
+		test.each(soaked([1, 2], [1, 2, 3, 4, 5, 6]))(
 			'property: seed %i: what was reported, less what was retracted, is the chain',
 			async (seed) => {
 				const own = await stage()

@@ -191,7 +191,7 @@ function inSequence(trips: readonly { readonly from: number; readonly to: number
 
 inFull(() => {
 	describe('behavior: code that is gone after its block is reported', () => {
-		testInFull('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
+		test('a delegation (EIP-7702) that was set, run and cleared within the block', async () => {
 			const { node, told, sender } = await open({}, {}, ['--order', 'fifo'])
 			const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
 			const sponsor = privateKeyToAccount('0x5de4111afa1a4b94908f83103eb1f1706367c2e68ca870fc3fb9a804cdab365a')
@@ -214,7 +214,7 @@ inFull(() => {
 			expect(alerts.map(({ codeAddress, codeHash }) => [lower(codeAddress), codeHash])).toEqual([[account, designator]])
 		})
 
-		testInFull('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
+		test('a contract made, run and destroyed by three transactions of a block, before EIP-6780', async () => {
 			const { node, told, sender } = await open({}, {}, ['--order', 'fifo', '--hardfork', 'shanghai'])
 			const made = create2Address(caller, 5n, puppetInit)
 			const sends = (to: Address, data: Hex) => node.send({ from: sender, to, data, gas: 3_000_000n })
@@ -285,7 +285,7 @@ describeOnce('a transaction in two blocks of the chain (Celo, Cronos)', () => {
 
 inFull(() => {
 	describe('behavior: a stranger makes few alerts for nothing', () => {
-		testInFull('the address of learnt code in the data: the alert on that code stays the only one', async () => {
+		test('the address of learnt code in the data: the alert on that code stays the only one', async () => {
 			const { send, told } = await open({})
 			await send(chooses, '0x12345678')
 			expect((await told()).map(brief)).toEqual([`b1 once ${known}`])
@@ -297,26 +297,23 @@ inFull(() => {
 			expect((await told()).map(brief)).toEqual([`b1 once ${known}`, `b1 each ${known}`, `b1 each ${known}`])
 		})
 
-		testInFull(
-			'a public router: 20 alerts of a code, then one a day; other code at its address counts anew',
-			async () => {
-				const { node, send, told } = await open({})
-				for (let times = 0; times < 22; times++) await send(wallet, runs(helper))
-				expect(await told()).toHaveLength(20)
-				for (let day = 1; day <= 2; day++) {
-					await node.rpc('evm_increaseTime', [24 * 3_600])
-					for (let times = 0; times < 3; times++) await send(wallet, runs(helper))
-					expect(await told()).toHaveLength(20 + day)
-				}
-				const replaced = assemble('8 0 CALLDATALOAD SSTORE STOP')
-				await node.rpc('anvil_setCode', [helper, replaced])
-				await send(wallet, runs(helper))
-				expect((await told()).map(brief).slice(20)).toEqual([
-					`b1 each ${known} 3`,
-					`b1 each ${known} 3`,
-					`b1 each ${keccak256(replaced)}`,
-				])
-			},
-		)
+		test('a public router: 20 alerts of a code, then one a day; other code at its address counts anew', async () => {
+			const { node, send, told } = await open({})
+			for (let times = 0; times < 22; times++) await send(wallet, runs(helper))
+			expect(await told()).toHaveLength(20)
+			for (let day = 1; day <= 2; day++) {
+				await node.rpc('evm_increaseTime', [24 * 3_600])
+				for (let times = 0; times < 3; times++) await send(wallet, runs(helper))
+				expect(await told()).toHaveLength(20 + day)
+			}
+			const replaced = assemble('8 0 CALLDATALOAD SSTORE STOP')
+			await node.rpc('anvil_setCode', [helper, replaced])
+			await send(wallet, runs(helper))
+			expect((await told()).map(brief).slice(20)).toEqual([
+				`b1 each ${known} 3`,
+				`b1 each ${known} 3`,
+				`b1 each ${keccak256(replaced)}`,
+			])
+		})
 	})
 })
