@@ -24,7 +24,7 @@ export interface Loaded {
 	readonly snapshotBytes: number
 	/** Size of the lines since the snapshot. */
 	readonly journalBytes: number
-	/** Whatever the size. */
+	/** A snapshot is to be taken at once, whatever these sizes. */
 	readonly isSnapshotDue?: boolean
 }
 

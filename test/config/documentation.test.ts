@@ -86,7 +86,7 @@ const examples: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 }
 
 let folder: string
-/** What stands there. */
+/** Content of each file as it was last written, by name. */
 const written = new Map<string, string>()
 beforeEach(() => {
 	folder = temporaryFolder()

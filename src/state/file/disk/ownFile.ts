@@ -51,7 +51,7 @@ export async function makeFolder(path: string): Promise<void> {
 	if (existsSync(path)) return
 	let above = dirname(path)
 	while (!existsSync(above)) above = dirname(above)
-	// `mkdir` with `recursive` calls a folder missing that stands on a file system mounted read-only.
+	// On a file system mounted read-only `mkdir` with `recursive` fails with ENOENT; this fails with EROFS.
 	await access(above, constants.W_OK)
 	if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) return
 	const folder = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
