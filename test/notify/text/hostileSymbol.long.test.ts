@@ -29,7 +29,7 @@ const symbols = [
 	'\\" \\u{22} \\\\',
 	'\u202eCDSU\u202c \u2066x\u2069',
 	'USDC\u0000\u0007\u001b[31m',
-	'U'.repeat(10_000_000),
+	'U'.repeat(200_000),
 	'\u0301'.repeat(5_000),
 	'💰'.repeat(40),
 ]

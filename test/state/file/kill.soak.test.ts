@@ -1,10 +1,9 @@
 import { expect, test } from 'vitest'
 import { openFileStore } from '../../support/fileStore.js'
-import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = soaked(8, 30)
+const KILLS = 30
 
 /** Seeded: the same run each time as far as processes allow. */
 function randomNumbers(seed: number): () => number {

@@ -3,12 +3,11 @@ import type { Book } from '../../../src/model/books.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { randomOf } from '../../support/random.js'
-import { soaked } from '../../support/soak.js'
 import { startChild } from '../child.js'
 import { addressOf } from '../samples.js'
 import { makeFolder, removeFolder } from './folder.js'
 
-const KILLS = soaked(6, 60)
+const KILLS = 60
 
 /** As `bookWriter.ts` leaves them after so many steps. */
 function booksAfter(steps: number): ReadonlyMap<Address, Book> {
