@@ -204,7 +204,7 @@ describe('behavior: any text is either right or has problems with places', () =>
 				for (const line of said.split('\n'))
 					expect(line).toMatch(/^(tracewatch\.yaml|list\.yaml|many\.csv):\d+:\d+: \S/)
 			}),
-			{ numRuns: soaked(75, 150) },
+			{ numRuns: soaked(25, 150) },
 		)
 	})
 })

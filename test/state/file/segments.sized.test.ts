@@ -272,6 +272,16 @@ testOnce('behavior: a first start that was killed before its snapshot is a first
 	await store.close()
 })
 
+testOnce('behavior: what is left of a write that broke off is no part of the next one', async () => {
+	const store = await open()
+	await store.post([deliveryOf('a')])
+	await appendFile(newestSegment(folder), '{"n":1,"chan')
+	await store.post([deliveryOf('b')])
+	const before = await seen(store)
+	await store.close()
+	expect(await seenIn(folder)).toEqual(before)
+})
+
 testInFull('behavior: over many writes and snapshots, cut off at random, it is what was acknowledged', async () => {
 	const random = randomOf(5)
 	const snapshots = new Set<string>()
