@@ -5,6 +5,7 @@ import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { HistoryRow } from '../../../src/model/history.js'
 import { peekPostgres } from '../../../src/state/postgres/pgJournal.js'
 import { createChance } from '../../support/chance.js'
+import { soaked } from '../../support/soak.js'
 import { startChild, stopChildren } from '../child.js'
 import { openPgStore } from './pgStore.js'
 import { type Server, startServer } from './server.js'
@@ -17,8 +18,8 @@ afterAll(async () => {
 
 const SIEGE_MS = 8_000
 /** Instances killed or suspended, at least. */
-const ROUNDS = 200
-const LEASE_MS = 1_000
+const ROUNDS = soaked(0, 200)
+const LEASE_MS = soaked(1_500, 1_000)
 const NETWORKS = ['n0', 'n1', 'n2']
 
 /** An empty database that copies each line by itself, in the transaction that appends it, with who appended it. */
