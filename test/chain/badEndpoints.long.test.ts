@@ -89,20 +89,20 @@ const cases: readonly (readonly [string, SourceSetting, string, Edit])[] = [
 		'a quantity of megabytes',
 		'trace_block',
 		'trace_block',
-		everyRow((row) => ({ ...row, action: { ...row.action, value: `0x${'f'.repeat(1_000_000)}` } })),
+		everyRow((row) => ({ ...row, action: { ...row.action, value: `0x${'f'.repeat(100_000)}` } })),
 	],
-	['rows in rows without end', 'trace_block', 'trace_block', () => nested('[', ']', 1_000_000)],
+	['rows in rows without end', 'trace_block', 'trace_block', () => nested('[', ']', 100_000)],
 	[
 		'calls in calls without end',
 		'debug_traceBlockByNumber',
 		'debug_traceBlockByNumber',
-		() => raw(`${'[{"calls":'.repeat(100_000)}[]${'}]'.repeat(100_000)}`),
+		() => raw(`${'[{"calls":'.repeat(20_000)}[]${'}]'.repeat(20_000)}`),
 	],
 	['a chain id that is an object', 'trace_block', 'eth_chainId', () => ({ valueOf: 1 })],
 	['a head that is an object', 'auto', 'eth_blockNumber', () => ({ toString: 1 })],
 	['a client version that is an object', 'auto', 'web3_clientVersion', () => ({ toString: 1 })],
 	['rows that are an object with a length', 'auto', 'trace_filter', () => ({ length: 1e9 })],
-	['receipts that are texts', 'trace_block', 'eth_getTransactionReceipt', () => 'x'.repeat(1_000_000)],
+	['receipts that are texts', 'trace_block', 'eth_getTransactionReceipt', () => 'x'.repeat(1_000)],
 ]
 
 describe('the next endpoint is used', () => {
@@ -113,8 +113,8 @@ describe('the next endpoint is used', () => {
 
 	test('error: an answer larger than allowed, for a single block', async () => {
 		first.edit = (method, _params, result) =>
-			method === 'trace_block' ? [...(result as object[]), { input: 'x'.repeat(2_000_000) }] : result
-		expect(await walk(open('trace_block', { maxBodyBytes: 1_000_000 }), 40n, 40n)).toEqual({
+			method === 'trace_block' ? [...(result as object[]), { input: 'x'.repeat(200_000) }] : result
+		expect(await walk(open('trace_block', { maxBodyBytes: 100_000 }), 40n, 40n)).toEqual({
 			to: 40n,
 			told: due(40, 40),
 			failure: null,
@@ -141,13 +141,13 @@ describe('an endpoint whose head is higher than its blocks', () => {
 })
 
 describe('a block that is too large at once', () => {
-	const large = 'x'.repeat(3_000_000)
+	const large = 'x'.repeat(300_000)
 
 	test.each([
 		['trace_block', 'trace_block', 'trace_transaction'],
 		['debug_traceBlockByNumber', 'debug_traceBlockByNumber', 'debug_traceTransaction'],
 	] as const)('behavior: is asked for by transaction: %s', async (source, method, byTransaction) => {
-		const one = open(source, { nodes: [first], maxBodyBytes: 1_000_000 })
+		const one = open(source, { nodes: [first], maxBodyBytes: 100_000 })
 		expect((await walk(one, 37n, 38n)).failure).toBeNull()
 		first.edit = (asked, _params, result) => (asked === method ? [...(result as object[]), { input: large }] : result)
 		first.asked.length = 0
@@ -160,7 +160,7 @@ describe('a block that is too large at once', () => {
 			if (method === 'eth_getBlockByNumber') return { ...(result as object), difficulty: '0x1000' }
 			return method === 'trace_block' ? [...(result as object[]), { input: large }] : result
 		}
-		const seen = await walk(open('trace_block', { nodes: [first], maxBodyBytes: 1_000_000 }), 40n, 40n)
+		const seen = await walk(open('trace_block', { nodes: [first], maxBodyBytes: 100_000 }), 40n, 40n)
 		expect(seen.failure).toMatchObject({ facts: { kind: 'too-large' } })
 	})
 })

@@ -470,7 +470,7 @@ test(
 			{
 				examples: known(),
 				...(fuzzSeconds === null
-					? { numRuns: known().length + 75 }
+					? { numRuns: known().length + 10 }
 					: { numRuns: 10_000_000, interruptAfterTimeLimit: fuzzSeconds * 1_000, markInterruptAsFailure: false }),
 			},
 		)

@@ -67,7 +67,7 @@ export function startChildBy(by: readonly string[], name: string, ...args: strin
 
 function compile(): string {
 	const folder = temporaryFolder()
-	const scripts = ['holder', 'asker', 'writer', 'instance', 'opener', 'copier', 'bookWriter'].map((name) =>
+	const scripts = ['holder', 'asker', 'instance', 'opener', 'copier'].map((name) =>
 		join(root, 'test/state/children', `${name}.ts`),
 	)
 	const tsc = join(root, 'node_modules/typescript/bin/tsc')

@@ -1,9 +1,9 @@
 // What providers and clients bear of questions for logs, in their own words and made small: all is told, by topics, and
 // what was refused once is not asked for again and again.
-import { expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
 import type { Address, Hash } from '../../../src/model/glossary.js'
 import { alertOf, openBench, watchOf } from '../../scan/bench.js'
-import { startTestAnvil } from '../../support/anvil.js'
+import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../../support/dialectGateway.js'
 import { callOf, erc20 } from '../../support/tokenContracts.js'
 
@@ -58,15 +58,21 @@ const limits: Readonly<Record<string, Twist>> = {
 	),
 }
 
-test.each(Object.keys(limits))('default: %s', async (name) => {
-	const node = await startTestAnvil(['--order', 'fifo'])
-	onTestFinished(() => node.stop())
+// It is only read.
+let node: TestAnvil
+let watched: readonly Address[]
+let token: Address
+/** Last block before the transfers. */
+let before: bigint
+const due: string[] = []
+beforeAll(async () => {
+	node = await startTestAnvil(['--order', 'fifo'])
 	const [from, ...rest] = (await node.accounts()) as [Address, ...Address[]]
-	const watched = rest.slice(0, WATCHED)
+	watched = rest.slice(0, WATCHED)
 	const created = await node.receipt(await node.send({ from, data: erc20('USD', 6) }))
-	const token = created.contractAddress as Address
+	token = created.contractAddress as Address
+	before = BigInt(created.blockNumber)
 	await node.automine(false)
-	const due: string[] = []
 	for (let block = 0; block < BLOCKS; block++) {
 		for (const to of block % 4 === 0 ? watched : []) {
 			const data = callOf('mint(address,uint256)', to, BigInt(block + 1))
@@ -75,6 +81,10 @@ test.each(Object.keys(limits))('default: %s', async (name) => {
 		}
 		await node.mine(1)
 	}
+})
+afterAll(() => node.stop())
+
+test.each(Object.keys(limits))('default: %s', async (name) => {
 	const twist = limits[name] as Twist
 	let refused = 0
 	const gateway = await startDialectGateway(node.url, {
@@ -90,7 +100,7 @@ test.each(Object.keys(limits))('default: %s', async (name) => {
 	onTestFinished(() => gateway.close())
 	const bench = await openBench({
 		urls: [gateway.url],
-		watches: watched.map((one) => watchOf(one, { kinds: ['token'], fromBlock: BigInt(created.blockNumber) + 1n })),
+		watches: watched.map((one) => watchOf(one, { kinds: ['token'], fromBlock: before + 1n })),
 		network: { tokens: new Map([[token, { address: token, symbol: 'USD', decimals: 6, minAmountRaw: null }]]) },
 		books: false,
 		// Else receipts of whole blocks would make good what logs do not tell.

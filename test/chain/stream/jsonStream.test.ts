@@ -98,7 +98,7 @@ describe('the result of reading JSON as a stream', () => {
 				const expected = projected(JSON.parse(bytes.toString('utf8')), shape)
 				expect(streamed(bytes, shape, cuts)).toEqual(expected)
 			}),
-			{ numRuns: soaked(250, 1_500) },
+			{ numRuns: soaked(100, 1_500) },
 		)
 	})
 
@@ -135,7 +135,7 @@ describe('the result of reading JSON as a stream', () => {
 					expect(outcome(() => streamed(bad, everything, cuts))).toEqual(expected)
 				},
 			),
-			{ numRuns: soaked(500, 3_000) },
+			{ numRuns: soaked(200, 3_000) },
 		)
 	})
 

@@ -13,6 +13,7 @@ const gone: Outcome = { result: 'parked', code: 'refused', reason: 'hook.example
 /** The only answer that gives a message up at once. */
 const refused: Outcome = { result: 'dead', code: 'no-recipient', reason: 'the delivery names no recipient' }
 const fine: Outcome = { result: 'delivered' }
+const failing: Outcome = { result: 'retry', code: 'failed', reason: 'hook.example: it did not work' }
 const hour = 3_600_000
 
 /** A receiver with a fallback that keeps what it is told, for one run after the other. */
@@ -100,7 +101,7 @@ describe('the report to a fallback that a receiver fails', () => {
 
 	test('error: every attempt fails for hours: the fallback is notified once, and once that it is over', async () => {
 		const { at, run, said } = site()
-		at.answer = () => ({ result: 'retry', code: 'failed', reason: 'hook.example: it did not work' })
+		at.answer = () => failing
 		await lab.store.post([alertDeliveryOf(1)])
 		for (let runs = 0; runs < 4; runs += 1) await run()
 		expect(said()).toEqual(['system.undelivered'])
@@ -109,9 +110,12 @@ describe('the report to a fallback that a receiver fails', () => {
 		expect(said()).toEqual(['system.undelivered', 'system.recovered'])
 	})
 
-	test('behavior: lasts while one mailbox of several refuses, whatever the others take', async () => {
+	test.each([
+		['refuses', gone],
+		['fails', failing],
+	])('behavior: lasts while one mailbox of several %s, whatever the others take', async (_, outcome) => {
 		const { at, run, said } = site(['a@example.org', 'b@example.org'])
-		at.answer = ({ recipient }) => (recipient === 'a@example.org' ? gone : fine)
+		at.answer = ({ recipient }) => (recipient === 'a@example.org' ? outcome : fine)
 		await lab.store.post([deliveryOf(1, { recipient: 'a@example.org' })])
 		for (const number of [2, 3, 4]) {
 			await lab.store.post([deliveryOf(number, { recipient: 'b@example.org' })])

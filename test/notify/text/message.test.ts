@@ -45,20 +45,6 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 	['without a label', { watch: unlabelled, value: '2' }, '0x742d…f44e received 2 ETH from 0xd8dA…6045'],
 	['to itself', { direction: 'self', from: treasury, value: '1' }, 'Treasury sent 1 ETH to itself'],
 	[
-		'a deployment by the watch',
-		{
-			kind: 'deployment',
-			frameType: 'create2',
-			direction: 'out',
-			from: treasury,
-			to: created,
-			contractAddress: created,
-			valueWei: '0',
-			value: '0',
-		},
-		'Treasury deployed a contract at 0x5FbD…0aa3',
-	],
-	[
 		'a deployment with an endowment',
 		{
 			kind: 'deployment',
@@ -92,34 +78,9 @@ const sentences: readonly (readonly [string, Partial<AlertData>, string])[] = [
 		'Treasury received 3 ETH from 0xd8dA…6045 (a contract destroyed itself)',
 	],
 	[
-		'a withdrawal',
-		{ kind: 'withdrawal', frameType: 'withdrawal', from: null, value: '32' },
-		'Treasury received 32 ETH as a withdrawal from staking',
-	],
-	[
-		'a low balance',
-		{ kind: 'balance', frameType: 'balance', value: '0.3', threshold: '0.5', crossed: 'below', direction: 'out' },
-		'LOW: the balance of Treasury fell to 0.3 ETH, below 0.5 ETH',
-	],
-	[
-		'a high balance',
-		{ kind: 'balance', frameType: 'balance', value: '1001', threshold: '1000', crossed: 'above' },
-		'HIGH: the balance of Treasury rose to 1001 ETH, above 1000 ETH',
-	],
-	[
-		'a delegation that was changed',
-		{ kind: 'delegation', frameType: 'delegation', delegate: created, previous: payer },
-		'DELEGATION: Treasury is delegated to 0x5FbD…0aa3, whose code can spend from it; before: 0xd8dA…6045',
-	],
-	[
 		'a delegation that was cleared',
 		{ kind: 'delegation', frameType: 'delegation', delegate: null, previous: payer },
 		'DELEGATION: Treasury is no longer delegated (to 0xd8dA…6045 before)',
-	],
-	[
-		'priority fees',
-		{ kind: 'income', frameType: 'income', from: null, value: '0.01', transactions: 3 },
-		'Treasury earned 0.01 ETH in priority fees as the author of block 19000000',
 	],
 	['another coin', { network: 'polygon', asset: 'POL', value: '7' }, 'Treasury received 7 POL from 0xd8dA…6045'],
 ]

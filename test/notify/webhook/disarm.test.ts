@@ -43,8 +43,14 @@ const hostile =
 	'*bold* _slanted_ ~gone~ `code` :smile: <!channel> <@U1> @everyone @name #tag /start http://evil.example ' +
 	'evil.com tg://x'
 
-/** From a label, and from what a node or receiver says. */
+const token = {
+	...({ standard: 'erc20', address: '0xA0b86991c6218b36c1d19D4a2e9Eb0cE3606eB48', symbol: hostile } as const),
+	...{ decimals: 6, known: false, amountRaw: '100000000', amount: '100', tokenId: null },
+}
+
+/** From a label, from what a contract calls its token, and from what a node or receiver says. */
 const messages = [
+	messageOf(alertData({ kind: 'token', frameType: 'log', token, value: '100', asset: hostile }), 'alert.token'),
 	messageOf(alertData({ watch: { ...alertData().watch, label: hostile } })),
 	messageOf(systemData({ reason: `the node says: ${hostile}` }), 'system.stalled'),
 	messageOf(systemData({ reason: `> ${hostile}` }), 'system.stalled'),

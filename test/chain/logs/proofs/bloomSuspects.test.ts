@@ -1,12 +1,11 @@
 // What a header rules out: made of blooms of real entries, and checked against what the blocks hold.
 import { describe, expect, test } from 'vitest'
-import { bloomOf, mayHold, placesOf } from '../../../../src/chain/logs/proofs/bloom.js'
+import { bloomOf } from '../../../../src/chain/logs/proofs/bloom.js'
 import { createBloomSuspects } from '../../../../src/chain/logs/proofs/bloomSuspects.js'
 import type { Log } from '../../../../src/chain/logs/proofs/wireLogs.js'
 import type { Header } from '../../../../src/chain/wire/wire.js'
 import type { Address, Hex } from '../../../../src/model/glossary.js'
 import { address } from '../../../core/build.js'
-import { createChance } from '../../../support/chance.js'
 import { signatures, wordOf } from '../../../support/tokenContracts.js'
 
 const [usd, spam, alice, bob] = [address(1), address(2), address(3), address(4)]
@@ -57,27 +56,4 @@ describe('blocks that may hold a log that the endpoint left out', () => {
 		// Ethereum and its kin are known to fill them.
 		expect(numbers(createBloomSuspects(true)({}, [], [headerOf(1n, empty)], question()))).toEqual([])
 	})
-})
-
-test('behavior: a bloom says maybe as often as is worked out, of one value and of two at once', async () => {
-	const chance = createChance(12)
-	const word = (): Hex => `0x${Array.from({ length: 64 }, () => chance.number(16).toString(16)).join('')}`
-	for (const entries of [300, 1_000]) {
-		// Topics only: each is an entry.
-		const logs = Array.from({ length: entries / 4 }, () => ({
-			...logOf(spam, alice),
-			topics: [word(), word(), word(), word()],
-		}))
-		const bits = Buffer.from((await bloomOf(logs)).slice(2), 'hex')
-		const tries = 4_000
-		let [one, both] = [0, 0]
-		for (let at = 0; at < tries; at++) {
-			const [first, second] = [mayHold(bits, placesOf(word())), mayHold(bits, placesOf(word()))]
-			if (first) one++
-			if (first && second) both++
-		}
-		const expected = (1 - Math.exp((-3 * entries) / 2_048)) ** 3
-		expect(Math.abs(one / tries - expected)).toBeLessThan(0.05)
-		expect(Math.abs(both / tries - expected ** 2)).toBeLessThan(0.05)
-	}
 })

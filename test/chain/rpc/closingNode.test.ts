@@ -5,10 +5,9 @@ import { type AddressInfo, createServer, type Server } from 'node:net'
 import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
-import { sized } from '../../support/longRun.js'
 import { randomOf } from '../../support/random.js'
 
-const rounds = sized(10, 30)
+const rounds = 10
 
 let server: Server
 let url: string

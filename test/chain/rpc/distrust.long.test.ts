@@ -1,11 +1,10 @@
 // What a node says is believed where it fits together; where it does not, nothing is told and nothing is lost.
-import { afterAll, beforeAll, describe, expect } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { Span } from '../../../src/model/chain.js'
 import type { Address } from '../../../src/model/glossary.js'
 import { startTestAnvil, type TestAnvil } from '../../support/anvil.js'
 import { type Books, keepBooks } from '../../support/books.js'
 import type { Answers, Dialect } from '../../support/dialectGateway.js'
-import { describeOnce, testOnce as test, testInFull, testOnce } from '../../support/longRun.js'
 import { errorOf, never } from '../../support/pool.js'
 import { planScenario, playScenario } from '../../support/scenario.js'
 import { dueIn, eventsIn, linesOf } from '../reading.js'
@@ -41,7 +40,7 @@ function rowsOf(method: string, change: (rows: Row[]) => unknown): Twist {
 	return (asked, _params, result) => (asked === method ? change(result as Row[]) : undefined)
 }
 
-describeOnce('trace_filter', () => {
+describe('trace_filter', () => {
 	test.each<readonly [string, Twist, string, RegExp]>([
 		[
 			'a row of a block that was not asked for',
@@ -151,7 +150,7 @@ describeOnce('trace_filter', () => {
 })
 
 describe('whole blocks', () => {
-	testInFull.each<readonly [string, Twist, RegExp]>([
+	test.each<readonly [string, Twist, RegExp]>([
 		[
 			'rows of another block than the header names',
 			rowsOf('trace_block', (rows) => rows.map((row) => ({ ...row, blockHash: strange }))),
@@ -179,7 +178,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	testInFull('error: traces of other transactions than the header lists', async () => {
+	test('error: traces of other transactions than the header lists', async () => {
 		const twist: Twist = (method, _params, result) =>
 			method === 'debug_traceBlockByNumber'
 				? (result as object[]).map((trace) => ({ ...trace, txHash: strange }))
@@ -189,7 +188,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	testInFull('error: a transaction that could not be traced', async () => {
+	test('error: a transaction that could not be traced', async () => {
 		const twist: Twist = (method, _params, result) =>
 			method === 'debug_traceBlockByNumber'
 				? (result as { txHash: string }[]).map(({ txHash }) => ({ txHash, error: 'execution timeout' }))
@@ -202,7 +201,7 @@ describe('whole blocks', () => {
 		})
 	})
 
-	testOnce.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+	test.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
 		"behavior: Polygon's state sync is in the header and not among the traces of %s",
 		async (source) => {
 			const nobody = `0x${'0'.repeat(40)}`
@@ -220,7 +219,7 @@ describe('whole blocks', () => {
 		},
 	)
 
-	testInFull('error: any other transaction of the header must be among the traces', async () => {
+	test('error: any other transaction of the header must be among the traces', async () => {
 		const twist: Twist = (method, params, result) => {
 			if (method === 'eth_getTransactionByHash' && params[0] === strange) {
 				return { hash: strange, from: books.watched[0], to: books.watched[1], gas: '0x5208', value: '0x1' }
@@ -237,7 +236,7 @@ describe('whole blocks', () => {
 })
 
 describe('any source', () => {
-	testOnce('behavior: a receipt that comes a moment late is requested again', async () => {
+	test('behavior: a receipt that comes a moment late is requested again', async () => {
 		const options = { anvilUrl: anvil.url, answers, dialects: [{ lateReceipts: 2 }] }
 		await withSession(options, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
@@ -245,7 +244,7 @@ describe('any source', () => {
 		})
 	})
 
-	testInFull('error: an endpoint without the last block is not believed', async () => {
+	test('error: an endpoint without the last block is not believed', async () => {
 		const twist: Twist = (method, params) =>
 			method === 'eth_getBlockByNumber' && params[0] === '0xc' ? null : undefined
 		await withSession(session(twist, { source: 'trace_filter' }), async ({ walk }) => {
@@ -254,7 +253,7 @@ describe('any source', () => {
 		})
 	})
 
-	testInFull('behavior: the next endpoint is asked where one cannot be believed', async () => {
+	test('behavior: the next endpoint is asked where one cannot be believed', async () => {
 		const bad: Dialect = { twist: rowsOf('trace_block', () => []), lacks: ['trace_filter', 'debug_traceBlockByNumber'] }
 		await withSession({ anvilUrl: anvil.url, answers, dialects: [bad, {}] }, async ({ walk, gateways }) => {
 			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
@@ -262,7 +261,7 @@ describe('any source', () => {
 		})
 	})
 
-	testOnce('behavior: rewards that are paid are reported, in one order, whichever way they are read', async () => {
+	test('behavior: rewards that are paid are reported, in one order, whichever way they are read', async () => {
 		const [author] = books.watched
 		if (author === undefined) throw new Error('nobody is watched')
 		const dialect: Dialect = { rewards: { fields: 'null', valueWei: 5n, author }, mined: true }

@@ -10,13 +10,12 @@ import { sides } from '../../src/core/matching/match.js'
 import type { Part } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import { type Life, startLife } from '../scan/strain.js'
-import { sized, testOnce } from '../support/longRun.js'
 import { never } from '../support/pool.js'
 import { silent } from '../support/silent.js'
 import { standingClock } from '../support/standingClock.js'
 import { startStrained } from '../support/strained.js'
 
-const blocks = sized(60, 300)
+const blocks = 60
 let life: Life
 /** Someone of whom few blocks tell. */
 let rare: Address
@@ -94,7 +93,7 @@ describe('dense: every block has some of them', () => {
 		expect(calls.get('eth_getTransactionReceipt') ?? 0).toBeLessThan(blocks / 2)
 	})
 
-	testOnce('behavior: half of what lists cost, whose hits are completed one by one', async () => {
+	test('behavior: half of what lists cost, whose hits are completed one by one', async () => {
 		const [chosen, lists] = await Promise.all([
 			walk(life.watched, { fees: false }),
 			walk(life.watched, { source: 'trace_filter' }),

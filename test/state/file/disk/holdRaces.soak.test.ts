@@ -2,7 +2,6 @@
 
 import { afterEach, beforeEach, expect, test } from 'vitest'
 import { createChance } from '../../../support/chance.js'
-import { soaked } from '../../../support/soak.js'
 import { startChild, stopChildren } from '../../child.js'
 import { makeFolder, removeFolder } from '../folder.js'
 
@@ -17,7 +16,7 @@ afterEach(async () => {
 	await removeFolder(folder)
 })
 
-const races = soaked(10, 1_000)
+const races = 1_000
 
 test(`behavior: of 2 to 16 that come at once after a kill -9, one gets it (${races} races)`, async () => {
 	const chance = createChance(7)

@@ -11,7 +11,6 @@ import { listed, readAll } from '../../../src/chain/traces/readRows.js'
 import type { Header } from '../../../src/chain/wire/wire.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Address, Hash } from '../../../src/model/glossary.js'
-import { sized, testInFull, testOnce } from '../../support/longRun.js'
 import type { Json } from '../recorded.js'
 import { limits, packed } from './streamed.js'
 
@@ -84,7 +83,7 @@ describe('packed rows', () => {
 					}
 				},
 			),
-			{ numRuns: sized(20, 60) },
+			{ numRuns: 20 },
 		)
 	})
 
@@ -100,11 +99,11 @@ describe('packed rows', () => {
 					expect(await outcome(() => read(packed(plain())))).toEqual(await outcome(() => read(plain())))
 				}
 			}),
-			{ numRuns: sized(30, 100) },
+			{ numRuns: 30 },
 		)
 	})
 
-	testOnce('behavior: rows that differ only in place and sides are kept once', () => {
+	test('behavior: rows that differ only in place and sides are kept once', () => {
 		const rowAt = (at: number, from: Address, to: Address) => ({
 			type: 'call',
 			action: { callType: 'call', from, to, value: '0x0', gas: `0x${at.toString(16)}`, input: '0x' },
@@ -127,7 +126,7 @@ describe('packed rows', () => {
 		}
 	})
 
-	testInFull('behavior: a transaction of 30,000 rows is read whole', async () => {
+	test('behavior: a transaction of 30,000 rows is read whole', async () => {
 		const rowAt = (at: number) => ({
 			type: 'call',
 			action: { callType: 'call', from: addressOf(2), to: addressOf(1), value: '0x1' },
@@ -142,14 +141,14 @@ describe('packed rows', () => {
 		expect(hits[0]?.frames).toHaveLength(30_000)
 	})
 
-	testOnce('error: rows whose places are in no form that is packed count for what they take', () => {
+	test('error: rows whose places are in no form that is packed count for what they take', () => {
 		const rows = Array.from({ length: 2_000 }, () => ({ type: 'call', action: {}, traceAddress: ['0x1'] }))
 		const bytes = Buffer.from(JSON.stringify({ result: rows }))
 		const stream = createJsonStream(shapeOfAnswer(['trace_block']), { depth: 100, keptBytes: 2 ** 20 })
 		expect(() => stream.write(bytes)).toThrow('MiB of memory')
 	})
 
-	testOnce('error: failures that all differ, as only a hostile node reports them, count for what they take', () => {
+	test('error: failures that all differ, as only a hostile node reports them, count for what they take', () => {
 		const rows = (error: (at: number) => string) =>
 			Array.from({ length: 2_000 }, (_, at) => {
 				return { type: 'call', action: {}, error: error(at), traceAddress: [at], subtraces: 0 }
@@ -162,7 +161,7 @@ describe('packed rows', () => {
 		expect(() => read(rows((at) => `opcode ${at % 256}`))).not.toThrow()
 	})
 
-	testOnce('error: long texts where parties should stand count for what they take', () => {
+	test('error: long texts where parties should stand count for what they take', () => {
 		const rows = Array.from({ length: 400 }, (_, at) => {
 			return { type: 'call', action: { from: `${at}`.padEnd(5_000, 'x') }, traceAddress: [at], subtraces: 0 }
 		})
@@ -170,7 +169,7 @@ describe('packed rows', () => {
 		expect(() => stream.write(Buffer.from(JSON.stringify({ result: rows })))).toThrow('MiB of memory')
 	})
 
-	testOnce('behavior: an action, or a side of it, that comes twice is what came last', () => {
+	test('behavior: an action, or a side of it, that comes twice is what came last', () => {
 		const rowOf = (action: string) => `{"type":"call","action":${action},"traceAddress":[],"subtraces":0}`
 		const [one, two] = ['{"from":"0x1","to":"0x2"}', '{"from":"0x3","from":null,"value":5,"value":"0x6"}']
 		const rows = [one, two, `${one},"action":${two}`, `${two},"action":7`, `7,"action":${one}`, one].map(rowOf)
@@ -192,7 +191,7 @@ describe('packed rows', () => {
 					expect(list.depthAt(place)).toBe(paths[place]?.length)
 				}
 			}),
-			{ numRuns: sized(20, 50) },
+			{ numRuns: 20 },
 		)
 	})
 })

@@ -8,7 +8,6 @@ import { formats } from '../../src/notify/webhook/formats/byName.js'
 import { createWebhookReceiver } from '../../src/notify/webhook/webhook.js'
 import { freePort } from '../support/freePort.js'
 import { type HookAnswer, type HookServer, hang, resetConnection, startHookServer } from '../support/hookServer.js'
-import { describeOnce, divided } from '../support/longRun.js'
 import { type MailServer, startMailServer } from '../support/mailServer.js'
 import { type HttpCase, policyNowMs, policyTable } from './policyTable.js'
 import { deliveryOf, mailDeliveryOf, never } from './samples.js'
@@ -36,13 +35,12 @@ afterAll(async () => {
 /** What a service says when all is well, where the status does not tell. */
 const wellSaid: Partial<Record<FormatName, string>> = { discord: '{"id":"1"}', telegram: '{"ok":true}' }
 
-/** In `npm test` the standard format has each row, and the others the first row and each fourth, in turn. */
+/** The standard format has each row, and the others, which judge by the same code, the first row and each fourth. */
 const rowsOf = (format: FormatName, turn: number) =>
-	divided(policyTable, (_, at) => format === 'standard' || at === 0 || at % 4 === turn % 4)
+	policyTable.filter((_, at) => format === 'standard' || at === 0 || at % 4 === turn % 4)
 
 for (const [turn, format] of (Object.keys(formats) as FormatName[]).entries()) {
-	const describeRows = format === 'standard' ? describeOnce : describe
-	describeRows(`webhook, ${format}`, () => {
+	describe(`webhook, ${format}`, () => {
 		for (const { name, http, expected, afterMs, says } of rowsOf(format, turn)) {
 			if (http === null) continue
 			test(`behavior: ${name} (${http.status}) is ${expected}`, async () => {
@@ -67,7 +65,7 @@ for (const [turn, format] of (Object.keys(formats) as FormatName[]).entries()) {
 	})
 }
 
-describeOnce('email', () => {
+describe('email', () => {
 	for (const { name, smtp, expected, says } of policyTable) {
 		if (smtp === null) continue
 		test(`behavior: ${name} (${smtp.phase} ${smtp.answer}) is ${expected}`, async () => {
@@ -91,7 +89,7 @@ describeOnce('email', () => {
 	}
 })
 
-describeOnce('a refusal of the login', () => {
+describe('a refusal of the login', () => {
 	const replies: readonly (readonly [phase: string, reply: string, code: string])[] = [
 		['login', '535 5.7.8 no', 'login-refused'],
 		['connect', '554 5.3.2 go away', 'login-refused'],

@@ -8,7 +8,6 @@ import { loadConfig } from '../../../src/config/load.js'
 import { ConfigError, formatProblem } from '../../../src/errors.js'
 import { codePoint } from '../../support/codePoint.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { sized, testOnce } from '../../support/longRun.js'
 import { soaked } from '../../support/soak.js'
 
 let folder: string
@@ -63,7 +62,7 @@ heartbeat_url: https://beat.example.org/ping/CANARY-beat-8fK2xQ9vZ3
 `
 
 describe('secrets', () => {
-	testOnce('every secret of the settings is known to the scrubber, hosts and names are not', async () => {
+	test('every secret of the settings is known to the scrubber, hosts and names are not', async () => {
 		const { secrets } = await load(literal, {})
 		expect(secrets).toEqual(
 			expect.arrayContaining([
@@ -93,7 +92,7 @@ describe('secrets', () => {
 		expect(lengths).toEqual(lengths.toSorted((a, b) => b - a))
 	})
 
-	testOnce('a value from a variable is a secret, except where the settings say it openly', async () => {
+	test('a value from a variable is a secret, except where the settings say it openly', async () => {
 		const env = { HOST: 'rpc.example.net', KEY: 'abcdefghijkl', NAME: 'ethereum', MAIL: 'smtp://mail.example.net' }
 		const text = literal
 			.replace(/rpc: .*/, 'rpc: ["https://${HOST}/${KEY}/evm"]')
@@ -105,7 +104,7 @@ describe('secrets', () => {
 		expect(secrets).not.toContain('ethereum')
 	})
 
-	testOnce('the words of `check` name hosts and no secrets', async () => {
+	test('the words of `check` name hosts and no secrets', async () => {
 		const words = await wordsOf(literal, {})
 		expect(words).toContain('asks rpc.example.org')
 		expect(words).toContain('through mail.example.org:465')
@@ -150,7 +149,7 @@ describe('secrets', () => {
 				expect(words).not.toMatch(/CANARY-(user|pass|key|token|login|path|beat|ws|header)|CANARY%2Fword/)
 				expect(words).not.toContain(signingCore.slice(4, -4))
 			}),
-			{ numRuns: sized(15, soaked(100, 400)) },
+			{ numRuns: soaked(15, 400) },
 		)
 	})
 
@@ -203,7 +202,7 @@ describe('secrets', () => {
 				fc.pre(error instanceof ConfigError)
 				expect((error as ConfigError).message).not.toContain('CANARY')
 			}),
-			{ numRuns: sized(20, soaked(200, 1_000)) },
+			{ numRuns: soaked(20, 1_000) },
 		)
 	})
 })

@@ -1,13 +1,12 @@
 // How the chain is asked: what is sent, how much at once, by which way, and when an endpoint is asked again what it can
 // do.
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Span } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Log } from '../../src/model/ports.js'
 import { ether, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Books, keepBooks } from '../support/books.js'
 import { type Answers, type Dialect, Refused } from '../support/dialectGateway.js'
-import { describeOnce, testOnce as test, testInFull, testOnce } from '../support/longRun.js'
 import { errorOf, never } from '../support/pool.js'
 import { planScenario, playScenario } from '../support/scenario.js'
 import { silent } from '../support/silent.js'
@@ -54,7 +53,7 @@ interface Filter {
 }
 
 describe('trace_filter', () => {
-	testOnce('behavior: only what every node understands is sent, and never beyond the head', async () => {
+	test('behavior: only what every node understands is sent, and never beyond the head', async () => {
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
 			// Those of the probes look at the lists, and once beyond the head.
@@ -70,7 +69,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	testOnce('behavior: many addresses go into one question, in lists that the node takes', async () => {
+	test('behavior: many addresses go into one question, in lists that the node takes', async () => {
 		const many = new Set([...strangers(2_500), ...watched])
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -82,7 +81,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	testInFull('behavior: lists that are refused as too long are cut, and stay short', async () => {
+	test('behavior: lists that are refused as too long are cut, and stay short', async () => {
 		const many = new Set([...strangers(900), ...watched])
 		await withSession({ ...on({ mostAddresses: 300 }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -93,7 +92,7 @@ describe('trace_filter', () => {
 		})
 	})
 
-	testInFull('behavior: a limit is learnt once', async () => {
+	test('behavior: a limit is learnt once', async () => {
 		const range = { blocks: 10, code: -32602, message: 'Block range too large; currently limited to 10 blocks' }
 		await withSession({ ...on({ range }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
@@ -107,19 +106,16 @@ describe('trace_filter', () => {
 		})
 	})
 
-	testInFull(
-		'behavior: a span that touches no watch costs no further request for transactions or receipts',
-		async () => {
-			await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
-				await walk(span, new Set(strangers(3)))
-				const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)
-				await walk(span, new Set(strangers(3)))
-				expect(['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)).toEqual(before)
-			})
-		},
-	)
+	test('behavior: a span that touches no watch costs no further request for transactions or receipts', async () => {
+		await withSession({ ...on({}), source: 'trace_filter' }, async ({ walk, gateway }) => {
+			await walk(span, new Set(strangers(3)))
+			const before = ['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)
+			await walk(span, new Set(strangers(3)))
+			expect(['trace_transaction', 'eth_getTransactionReceipt'].map(gateway.count)).toEqual(before)
+		})
+	})
 
-	testOnce('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
+	test('behavior: the last header is older than the traces, or comes with them where it has settled', async () => {
 		const asked = async (settle: number, question: Span) =>
 			withSession({ ...on({}), source: 'trace_filter', settle }, async ({ walk, requests }) => {
 				await walk(span, new Set(strangers(1)))
@@ -138,7 +134,7 @@ describe('trace_filter', () => {
 		expect((await asked(0, { from: 7n, to: 7n })).requests.slice(1)).toEqual(['batch'])
 	})
 
-	testInFull('behavior: no transaction is asked for twice', async () => {
+	test('behavior: no transaction is asked for twice', async () => {
 		await withSession({ ...on({ lists: 'both' }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			await walk(span, watched)
 			// One tree is the probe's.
@@ -153,7 +149,7 @@ describe('trace_filter', () => {
 })
 
 describe('the way that is chosen', () => {
-	testOnce('behavior: blocks at the tip are read whole, older ones by the filter', async () => {
+	test('behavior: blocks at the tip are read whole, older ones by the filter', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			await walk(span, watched)
 			const [filters, blocks] = [gateway.count('trace_filter'), gateway.count('trace_block')]
@@ -166,7 +162,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	testInFull('behavior: blocks are read whole where the lists would take more questions', async () => {
+	test('behavior: blocks are read whole where the lists would take more questions', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			const many = new Set([...strangers(60_000), ...watched])
 			expect(linesOf(dueIn(await walk(span, many), books.watched))).toEqual(linesOf(books.due))
@@ -176,7 +172,7 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	testInFull('behavior: without addresses nothing but the header is asked for', async () => {
+	test('behavior: without addresses nothing but the header is asked for', async () => {
 		await withSession(on({}), async ({ walk, gateway }) => {
 			const parts = await walk(span, new Set())
 			expect(parts.map(({ span: { from, to }, last, transactions }) => [from, to, last.number, transactions])).toEqual([
@@ -186,32 +182,29 @@ describe('the way that is chosen', () => {
 		})
 	})
 
-	testOnce(
-		'behavior: a false answer sends to the next source; the first comes back after it was asked again',
-		async () => {
-			let isFalse = false
-			const twist: Dialect['twist'] = (method) =>
-				isFalse && method === 'trace_filter' ? [{ error: { code: -32000, message: 'nonce too high' } }] : undefined
-			await withSession(on({ twist }), async ({ walk, gateway, later }) => {
+	test('behavior: a false answer sends to the next source; the first comes back after it was asked again', async () => {
+		let isFalse = false
+		const twist: Dialect['twist'] = (method) =>
+			isFalse && method === 'trace_filter' ? [{ error: { code: -32000, message: 'nonce too high' } }] : undefined
+		await withSession(on({ twist }), async ({ walk, gateway, later }) => {
+			await walk(span, watched)
+			isFalse = true
+			expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
+			isFalse = false
+			const distrusted = gateway.count('trace_filter')
+			await walk(span, watched)
+			expect(gateway.count('trace_filter')).toBe(distrusted)
+			// On a busy machine the new probe may itself end in doubt, and be due again.
+			const again = async () => {
+				later(2 * MINUTE)
 				await walk(span, watched)
-				isFalse = true
-				expect(linesOf(dueIn(await walk(span, watched), books.watched))).toEqual(linesOf(books.due))
-				isFalse = false
-				const distrusted = gateway.count('trace_filter')
-				await walk(span, watched)
-				expect(gateway.count('trace_filter')).toBe(distrusted)
-				// On a busy machine the new probe may itself end in doubt, and be due again.
-				const again = async () => {
-					later(2 * MINUTE)
-					await walk(span, watched)
-					return gateway.count('trace_filter')
-				}
-				await expect.poll(again, { timeout: 120_000 }).toBeGreaterThan(distrusted)
-			})
-		},
-	)
+				return gateway.count('trace_filter')
+			}
+			await expect.poll(again, { timeout: 120_000 }).toBeGreaterThan(distrusted)
+		})
+	})
 
-	testInFull('error: a source that is forced is not replaced', async () => {
+	test('error: a source that is forced is not replaced', async () => {
 		await withSession({ ...on({ lacks: ['trace_filter'] }), source: 'trace_filter' }, async ({ walk, gateway }) => {
 			expect((await errorOf(walk(span, watched))).kind).toBe('unsupported')
 			const probed = gateway.count('trace_block')
@@ -222,7 +215,7 @@ describe('the way that is chosen', () => {
 })
 
 describe('an endpoint is asked again what it can do', () => {
-	testOnce('behavior: when its client has changed', async () => {
+	test('behavior: when its client has changed', async () => {
 		await withSession(on({ clientVersion: 'erigon/3.0' }), async ({ walk, gateway, later }) => {
 			await walk(span, watched)
 			gateway.dialect = { clientVersion: 'reth/v1.9.2', falseEmpty: 'single' }
@@ -234,7 +227,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	testInFull('behavior: soon, when a method failed at the first time', async () => {
+	test('behavior: soon, when a method failed at the first time', async () => {
 		let isFailing = true
 		const twist: Dialect['twist'] = (method) => {
 			if (isFailing && method === 'trace_filter')
@@ -260,7 +253,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	testInFull('behavior: a fault of the moment teaches nothing, and the probe is tried again', async () => {
+	test('behavior: a fault of the moment teaches nothing, and the probe is tried again', async () => {
 		let left = 2
 		const twist: Dialect['twist'] = (method) => {
 			if (method !== 'trace_block' || left-- <= 0) return undefined
@@ -276,7 +269,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	testInFull('behavior: after some hours', async () => {
+	test('behavior: after some hours', async () => {
 		await withSession(on({}), async ({ walk, gateway, later }) => {
 			await walk(span, watched)
 			const before = gateway.count('ots_getApiLevel')
@@ -289,7 +282,7 @@ describe('an endpoint is asked again what it can do', () => {
 		})
 	})
 
-	testInFull('behavior: on a young chain, until there is something to prove its answers by', async () => {
+	test('behavior: on a young chain, until there is something to prove its answers by', async () => {
 		const young = await startTestAnvil()
 		onTestFinished(() => young.stop())
 		const told: string[] = []
@@ -315,7 +308,7 @@ describe('an endpoint is asked again what it can do', () => {
 	})
 })
 
-describeOnce('the head', () => {
+describe('the head', () => {
 	test.each<readonly [string, Dialect, boolean]>([
 		['with tags', {}, true],
 		['tags null', { noTags: 'null' }, false],

@@ -1,9 +1,8 @@
-import { describe, expect } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { isParked } from '../../../src/core/outbox/waiting.js'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
-import { testInFull, testOnce } from '../../support/longRun.js'
 import { alertDeliveryOf, idOf, keptLog, never, startMs } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
 
@@ -38,7 +37,7 @@ async function drainFor(minutes: number, { hook, from }: { hook: Scripted; from?
 }
 
 describe('a receiver that refuses everything', () => {
-	testOnce('behavior: three different messages are tried, then one after rests of 1, 2, 4, 8, 15 minutes', async () => {
+	test('behavior: three different messages are tried, then one after rests of 1, 2, 4, 8, 15 minutes', async () => {
 		const tries: number[] = []
 		const hook = scripted('hook', () => {
 			tries.push((lab.nowMs - startMs) / minute)
@@ -54,7 +53,7 @@ describe('a receiver that refuses everything', () => {
 		expect(receivers.get('hook')).toMatchObject({ dead: 0, refusal: refusal.reason })
 	})
 
-	testOnce('behavior: a failure at what is tried after a rest: one message a rest, not each that waits', async () => {
+	test('behavior: a failure at what is tried after a rest: one message a rest, not each that waits', async () => {
 		const tries: number[] = []
 		const hook = scripted('hook', () => {
 			tries.push((lab.nowMs - startMs) / minute)
@@ -67,7 +66,7 @@ describe('a receiver that refuses everything', () => {
 		expect(new Set((await lab.statuses()).map((line) => line.split(' ')[1]))).toEqual(new Set(['parked']))
 	})
 
-	testOnce('behavior: a failure after a rest that asks for an hour: all that waits rests for that hour', async () => {
+	test('behavior: a failure after a rest that asks for an hour: all that waits rests for that hour', async () => {
 		const tries: number[] = []
 		const hook = scripted('hook', () => {
 			tries.push((lab.nowMs - startMs) / minute)
@@ -79,19 +78,7 @@ describe('a receiver that refuses everything', () => {
 		expect(tries).toEqual([0, 0, 0, 1, 61])
 	})
 
-	testInFull.each([1, 3, 100])(
-		'behavior: a quota of an hour over %d alerts: nothing is dead, all goes out with the next probe',
-		async (count) => {
-			const hook = scripted('hook', () => (lab.nowMs < startMs + 60 * minute ? refusal : fine))
-			await post(...numbersTo(count))
-			await drain(hook)
-			await drainFor(76, { hook })
-			expect(await lab.statuses()).toEqual([])
-			expect((await lab.store.summary()).receivers.get('hook')?.delivered).toBe(count)
-		},
-	)
-
-	testOnce('behavior: a login that is refused is tried once a rest, for all recipients', async () => {
+	test('behavior: a login that is refused is tried once a rest, for all recipients', async () => {
 		const to = ['a@example.org', 'b@example.org']
 		const hook = scripted('hook', () => login, to)
 		await lab.store.post([alertDeliveryOf(1, { recipient: to[0] ?? null })])
@@ -107,7 +94,7 @@ describe('a receiver that refuses everything', () => {
 		expect(hook.got).toHaveLength(5)
 	})
 
-	testOnce('behavior: each alert goes to the fallback once, and stays here', async () => {
+	test('behavior: each alert goes to the fallback once, and stays here', async () => {
 		const told: Delivery[] = []
 		const desk = scripted('desk', (delivery) => {
 			told.push(delivery)
@@ -128,7 +115,7 @@ describe('a receiver that refuses everything', () => {
 		expect(told.filter(({ message }) => message.type === 'system.undelivered').length).toBeGreaterThan(0)
 	})
 
-	testOnce('behavior: a delivery refused for 72 hours is given up, and a newer one is not', async () => {
+	test('behavior: a delivery refused for 72 hours is given up, and a newer one is not', async () => {
 		const hook = scripted('hook', () => refusal)
 		await post(1, 2, 3, 4, 5, 6, 7, 8, 9, 10)
 		await drain(hook)
@@ -144,7 +131,7 @@ describe('a receiver that refuses everything', () => {
 		)
 	})
 
-	testOnce('behavior: the 72 hours of refused deliveries run on over restarts, in any order', async () => {
+	test('behavior: the 72 hours of refused deliveries run on over restarts, in any order', async () => {
 		const hook = scripted('hook', () => refusal)
 		// Each answer takes a moment, so that what is parked with one pause is not parked at one time.
 		const parked = [7, 0, 9, 3].map((laterMs, at) =>
@@ -168,38 +155,17 @@ async function drainAfterHour(hook: Scripted): Promise<void> {
 }
 
 describe('messages that are refused alone', () => {
-	testInFull.each([1, 100])(
-		'behavior: %d of them hold back no other, and die after an hour in which others were accepted',
-		async (bad) => {
-			const hook = scripted('hook', ({ id }) => (Number(`0x${id.slice(-8)}`) <= bad ? refusal : fine))
-			await post(...numbersTo(bad), 1_000)
-			await drain(hook)
-			await drainFor(58, { hook, from: 1_001 })
-			expect((await lab.statuses()).filter((line) => line.endsWith('dead'))).toEqual([])
-			await drainFor(40 + bad, { hook, from: 2_000 })
-			expect((await lab.statuses()).toSorted()).toEqual(
-				numbersTo(bad)
-					.map((at) => `${at} dead`)
-					.toSorted(),
-			)
-			expect(new Set(hook.got).size).toBe(bad + 1 + 58 + 40 + bad)
-		},
-	)
+	test('behavior: a delivery that waited for hours for another reason is not dead at its first refusal', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		await lab.store.post([alertDeliveryOf(1, { attempts: 12, createdAtMs: startMs - 600 * minute })])
+		await post(2)
+		await drain(hook)
+		expect(await lab.statuses()).toEqual(['1 pending'])
+		await drainFor(59, { hook, from: 10 })
+		expect(await lab.statuses()).toEqual(['1 pending'])
+	})
 
-	testOnce(
-		'behavior: a delivery that waited for hours for another reason is not dead at its first refusal',
-		async () => {
-			const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
-			await lab.store.post([alertDeliveryOf(1, { attempts: 12, createdAtMs: startMs - 600 * minute })])
-			await post(2)
-			await drain(hook)
-			expect(await lab.statuses()).toEqual(['1 pending'])
-			await drainFor(59, { hook, from: 10 })
-			expect(await lab.statuses()).toEqual(['1 pending'])
-		},
-	)
-
-	testOnce('behavior: a dead delivery that is retried by hand has its hour of attempts again', async () => {
+	test('behavior: a dead delivery that is retried by hand has its hour of attempts again', async () => {
 		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
 		await lab.store.post([
 			alertDeliveryOf(1, {
@@ -212,28 +178,25 @@ describe('messages that are refused alone', () => {
 		expect(await lab.statuses()).toEqual(['1 pending'])
 	})
 
-	testOnce(
-		'behavior: an old delivery that dies at its first refusal stays dead, the fallback gets it once',
-		async () => {
-			const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
-			const told: string[] = []
-			const desk = scripted('desk', ({ message }) => {
-				told.push(message.type)
-				return fine
-			})
-			await lab.store.post([alertDeliveryOf(1, { attempts: 9, createdAtMs: startMs - 80 * 60 * minute })])
-			const deliverer = createDeliverer(options(hook, desk))
-			for (const at of numbersTo(5)) {
-				await post(10 + at)
-				await deliverer.drainOnce(never)
-			}
-			expect(hook.got.toSorted()).toEqual(ids(1, 11, 12, 13, 14, 15))
-			expect(told.toSorted()).toEqual(['alert.transfer', 'system.undelivered'])
-			expect(await lab.statuses()).toEqual(['1 dead'])
-		},
-	)
+	test('behavior: an old delivery that dies at its first refusal stays dead, the fallback gets it once', async () => {
+		const hook = scripted('hook', ({ id }) => (id === idOf(1) ? refusal : fine))
+		const told: string[] = []
+		const desk = scripted('desk', ({ message }) => {
+			told.push(message.type)
+			return fine
+		})
+		await lab.store.post([alertDeliveryOf(1, { attempts: 9, createdAtMs: startMs - 80 * 60 * minute })])
+		const deliverer = createDeliverer(options(hook, desk))
+		for (const at of numbersTo(5)) {
+			await post(10 + at)
+			await deliverer.drainOnce(never)
+		}
+		expect(hook.got.toSorted()).toEqual(ids(1, 11, 12, 13, 14, 15))
+		expect(told.toSorted()).toEqual(['alert.transfer', 'system.undelivered'])
+		expect(await lab.statuses()).toEqual(['1 dead'])
+	})
 
-	testOnce('behavior: a failure meanwhile counts neither as a refusal nor as a success', async () => {
+	test('behavior: a failure meanwhile counts neither as a refusal nor as a success', async () => {
 		const hook = scripted('hook', ({ id }, index) => (id !== idOf(1) ? retry : index === 0 ? refusal : retry))
 		await post(1, 2)
 		await drain(hook)
@@ -241,25 +204,22 @@ describe('messages that are refused alone', () => {
 		expect((await lab.statuses()).toSorted()).toEqual(['1 pending', '2 pending'])
 	})
 
-	testOnce(
-		'behavior: of several recipients one refuses everything: nothing of it is dead, the others go on',
-		async () => {
-			const to = ['good@example.org', 'full@example.org']
-			const hook = scripted('hook', ({ recipient }) => (recipient === to[0] ? fine : refusal), to)
-			for (const at of numbersTo(70)) {
-				await lab.store.post(to.map((recipient, which) => alertDeliveryOf(at * 2 + which, { recipient })))
-				lab.nowMs += minute
-				await drain(hook)
-			}
-			const left = await lab.store.deliveries()
-			expect(left.map(({ recipient }) => recipient)).toEqual(numbersTo(70).map(() => to[1]))
-			expect(left.filter(({ status }) => status === 'dead')).toEqual([])
-		},
-	)
+	test('behavior: of several recipients one refuses everything: nothing of it is dead, the others go on', async () => {
+		const to = ['good@example.org', 'full@example.org']
+		const hook = scripted('hook', ({ recipient }) => (recipient === to[0] ? fine : refusal), to)
+		for (const at of numbersTo(70)) {
+			await lab.store.post(to.map((recipient, which) => alertDeliveryOf(at * 2 + which, { recipient })))
+			lab.nowMs += minute
+			await drain(hook)
+		}
+		const left = await lab.store.deliveries()
+		expect(left.map(({ recipient }) => recipient)).toEqual(numbersTo(70).map(() => to[1]))
+		expect(left.filter(({ status }) => status === 'dead')).toEqual([])
+	})
 })
 
 describe('a daemon', () => {
-	testOnce('behavior: with its start one of what waits is tried, and once it is accepted, all', async () => {
+	test('behavior: with its start one of what waits is tried, and once it is accepted, all', async () => {
 		const broken = scripted('hook', () => refusal)
 		await post(...numbersTo(20))
 		await drain(broken)
@@ -271,7 +231,7 @@ describe('a daemon', () => {
 		expect(lab.nowMs - startMs).toBeLessThan(minute)
 	})
 
-	testOnce('behavior: while a login is tried for one mailbox, the others wait for what comes of it', async () => {
+	test('behavior: while a login is tried for one mailbox, the others wait for what comes of it', async () => {
 		const to = ['a@example.org', 'b@example.org', 'c@example.org']
 		await lab.store.post(to.map((recipient, at) => alertDeliveryOf(at + 1, { recipient })))
 		const all = (answer: () => Outcome | Promise<Outcome>) => scripted('hook', answer, to)
@@ -298,16 +258,13 @@ describe('a daemon', () => {
 		expect(claims).toBeLessThan(5)
 	})
 
-	testInFull(
-		'behavior: while its receiver refuses everything it rests, and delivers soon after a short fault',
-		async () => {
-			const controller = new AbortController()
-			const hook = scripted('hook', () => (lab.nowMs < startMs + 90_000 ? refusal : fine))
-			await post(...numbersTo(20))
-			await createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) }).run(controller.signal)
-			expect(new Set(hook.got)).toEqual(new Set(ids(...numbersTo(20))))
-			expect(hook.got.length).toBeLessThan(30)
-			expect(lab.nowMs - startMs).toBeLessThan(90_000 + 3 * minute)
-		},
-	)
+	test('behavior: while its receiver refuses everything it rests, and delivers soon after a short fault', async () => {
+		const controller = new AbortController()
+		const hook = scripted('hook', () => (lab.nowMs < startMs + 90_000 ? refusal : fine))
+		await post(...numbersTo(20))
+		await createDeliverer({ ...options(hook), sleep: lab.sleeper(controller) }).run(controller.signal)
+		expect(new Set(hook.got)).toEqual(new Set(ids(...numbersTo(20))))
+		expect(hook.got.length).toBeLessThan(30)
+		expect(lab.nowMs - startMs).toBeLessThan(90_000 + 3 * minute)
+	})
 })
