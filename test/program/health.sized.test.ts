@@ -101,24 +101,6 @@ testInFull('error: the only receiver refuses our credentials', async () => {
 	await running.stop()
 })
 
-inFull(() => {
-	test('error: refused watchlists', async () => {
-		const hook = await hookServer()
-		const here = siteOf({
-			'tracewatch.yaml': settings(node.url, { hook: hook.origin }, 'http: 127.0.0.1:0\n'),
-			...watches,
-		})
-		const running = here.start(['run'])
-		const origin = await served(running)
-		await polled(running)
-		here.write('watchlists/a.yaml', 'network: local\nwatches: [{address: 0x12}]\n')
-		expect((await untilSaid(origin, 'the last good ones stay in effect')).status).toBe(503)
-		here.write('watchlists/a.yaml', watches['watchlists/a.yaml'])
-		expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
-		await running.stop()
-	})
-})
-
 testInFull('error: beside a daemon that was killed', async () => {
 	const hook = await hookServer()
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
