@@ -67,7 +67,7 @@ test.each(named)('a self-destruct with heir and balance 0x0, %s', async (_, give
 	const said = () => told(hook.hits).map(({ type, data }) => `${type} ${data.differenceWei ?? data.valueWei}`)
 	await hook.until(() => [...alerts, 'alert.transfer 4'].every((one) => said().includes(one)))
 	expect(new Set(said())).toEqual(new Set([...alerts, 'alert.transfer 4']))
-	await expect.poll(() => unprovedIn(here)).toBe(status)
+	await expect.poll(() => unprovedIn(here), { interval: 250 }).toBe(status)
 })
 
 const inSpans: readonly Omit<Case, 'title'>[] = [
@@ -94,7 +94,7 @@ test.each(inSpans)(
 		here.start(['run'], env)
 		const said = () => told(hook.hits).map(({ type, data }) => `${type} ${data.differenceWei ?? data.valueWei}`)
 		await hook.until(() => alerts.every((one) => said().includes(one)))
-		await expect.poll(() => unprovedIn(here)).toBe(status)
+		await expect.poll(() => unprovedIn(here), { interval: 250 }).toBe(status)
 		expect(new Set(said())).toEqual(new Set(alerts))
 	},
 )

@@ -96,7 +96,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			await node.mine()
 			return await status()
 		}
-		await expect.poll(afterBlock).toEqual([0, expect.stringMatching(/^local: scanned to block/)])
+		await expect.poll(afterBlock, { interval: 500 }).toEqual([0, expect.stringMatching(/^local: scanned to block/)])
 		await running.stop()
 	})
 

@@ -25,7 +25,7 @@ async function untilSaid(origin: string, words: string): Promise<{ status: numbe
 		const answer = await fetch(`${origin}/healthz`)
 		const text = await answer.text()
 		if (text.includes(words)) return { status: answer.status, text }
-		await new Promise((resolve) => setTimeout(resolve, 50))
+		await new Promise((resolve) => setTimeout(resolve, 250))
 	}
 }
 
