@@ -4,6 +4,7 @@ import { type AddressInfo, createServer } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { createArrivals } from '../support/arrivals.js'
+import { typed } from '../support/commandLine.js'
 import { other, polled, settings, siteOf, treasury, watchlist } from './site.js'
 
 /** Answers each whole request by a 200; keeps what was posted. */
@@ -48,7 +49,7 @@ test('behavior: a receiver answers 200 with bare line feeds: each alert is poste
 		await receiver.until(() => values().includes(wei))
 	}
 	expect((await running.stop()).code).toBe(0)
-	const { stdout } = await here.run(['deliveries', '--sent', '--json'])
+	const { stdout } = await typed(['deliveries', '--sent', '--json'], { cwd: here.folder })
 	const rows = stdout
 		.trimEnd()
 		.split('\n')
@@ -56,8 +57,8 @@ test('behavior: a receiver answers 200 with bare line feeds: each alert is poste
 	expect(rows.map(({ message, result, attempts }) => [message.data.valueWei, result, attempts])).toEqual(
 		['3', '2', '1'].map((wei) => [wei, 'delivered', 1]),
 	)
-	expect((await here.run(['deliveries'])).stdout).toBe('nothing is pending, held, parked or dead\n')
-	expect((await here.run(['status'])).code).toBe(0)
+	expect((await typed(['deliveries'], { cwd: here.folder })).stdout).toBe('nothing is pending, held, parked or dead')
+	expect((await typed(['status'], { cwd: here.folder })).code).toBe(0)
 	expect(values()).toEqual(['1', '2', '3'])
 	expect(running.output()).not.toContain('could not be reached')
 })

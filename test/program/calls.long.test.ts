@@ -8,7 +8,7 @@ import { assemble } from '../support/assembler.js'
 import { typed } from '../support/commandLine.js'
 import { encodeActions, puppetCode } from '../support/puppet.js'
 import { callOf } from '../support/tokenContracts.js'
-import { hookServer, other, polled, settings, siteOf, stranger, told, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, stranger, told, watchlist } from './site.js'
 
 const safe: Address = '0x00000000000000000000000000000000005afe00'
 const singleton: Address = '0x0000000000000000000000000000000000051d61'
@@ -59,7 +59,10 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 
 	// Explained: what the contract ran in its own storage, and who chose it.
 	const data = encodeActions([{ do: 'delegatecall', to: helper, data: '0xaabbccdd' }])
-	const { stdout } = await site.run(['explain', await node.send({ from: other, to: safe, data, gas: 500_000n })])
+	const { stdout } = await inProcess(site).run([
+		'explain',
+		await node.send({ from: other, to: safe, data, gas: 500_000n }),
+	])
 	const ran = (code: Address) => `Safe (a.yaml) ran the code of ${toChecksum(code)} in its own storage;`
 	expect(stdout).toContain(`${ran(singleton)} it handed on the whole call, as a proxy does`)
 	expect(stdout).toContain(`${ran(helper)} the caller chose this code`)

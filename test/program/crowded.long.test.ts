@@ -58,7 +58,7 @@ test('behavior: a flood that one receiver does not take silences no one else', a
 	await quiet.until(() => heard('dear').length === 2)
 	expect(heard('cheap')).toEqual([102, 103])
 	await expect
-		.poll(async () => (await health()).reasons)
+		.poll(async () => (await health()).reasons, { interval: 250 })
 		.toContainEqual(expect.stringContaining('cheap is not scanned: 400 deliveries wait'))
 
 	// The receiver is back: all that waited is told, and the network goes on by itself.
@@ -66,7 +66,7 @@ test('behavior: a flood that one receiver does not take silences no one else', a
 	await running.line((line) => line.msg === 'polling continues' && line.network === 'cheap')
 	await quiet.until(() => heard('cheap').length === 3)
 	await flooded.until((hits) => new Set(hits.map(({ id }) => id)).size === 402)
-	await expect.poll(async () => (await health()).status).toBe('ok')
+	await expect.poll(async () => (await health()).status, { interval: 250 }).toBe('ok')
 	expect((await running.stop()).code).toBe(0)
 	expect(heard('cheap')).toEqual([102, 103, 105])
 	expect(heard('dear')).toEqual([101, 102])

@@ -34,7 +34,7 @@ beforeEach(async () => {
 	onTestFinished(() => hook.close())
 })
 
-/** Each instance in a folder of its own, as on a machine of its own. No lease runs out but of one that is gone. */
+/** Each instance in a folder of its own, as on a machine of its own. */
 function site(more = ''): Site {
 	return siteOf({
 		'tracewatch.yaml': `${settings(node.url, { hook: hook.origin })}state: \${DATABASE_URL}\n${more}`,
@@ -42,11 +42,10 @@ function site(more = ''): Site {
 	})
 }
 
-const env = () => ({
-	DATABASE_URL: url,
-	...smallFigures('LEASE_MS=15000'),
-})
+const env = () => ({ DATABASE_URL: url })
 const start = (more = ''): Running => site(more).start(['run'], env())
+/** Its lease runs out soon after it is gone. */
+const startBrief = (): Running => site().start(['run'], { ...env(), ...smallFigures('LEASE_MS=15000') })
 const pay = (valueWei: bigint) => node.send({ from: treasury, to: vault, valueWei })
 const standsBy = (running: Running) => running.line(({ msg }) => msg.includes('standing by'))
 const takesOver = (running: Running) => running.line(({ msg }) => msg === 'this instance has taken over')
@@ -97,7 +96,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			await node.mine()
 			return await status()
 		}
-		await expect.poll(afterBlock).toEqual([0, expect.stringMatching(/^local: scanned to block/)])
+		await expect.poll(afterBlock, { interval: 500 }).toEqual([0, expect.stringMatching(/^local: scanned to block/)])
 		await running.stop()
 	})
 
@@ -126,7 +125,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 	})
 
 	test('run: another that is killed is replaced, and nothing is lost or sent under two ids', async () => {
-		const first = start()
+		const first = startBrief()
 		await first.line(({ msg }) => msg === 'coverage changed')
 		const port = await freePort()
 		const taken = createServer().listen(port, '127.0.0.1')
@@ -172,7 +171,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 	})
 
 	test('run: an instance that stands still is replaced, ends when it wakes, and stands by as the next', async () => {
-		const first = start()
+		const first = startBrief()
 		await first.line(({ msg }) => msg === 'coverage changed')
 		const second = start()
 		await standsBy(second)

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const server = await startServer()
 let node: TestAnvil
@@ -30,7 +30,7 @@ async function said(url: string, is: (found: ReturnType<typeof JSON.parse>) => b
 	for (let found = await json(url); ; found = await json(url)) {
 		if (is(found)) return found
 		if (Date.now() > endMs) throw new Error(JSON.stringify(found))
-		await new Promise((resolve) => setTimeout(resolve, 50))
+		await new Promise((resolve) => setTimeout(resolve, 250))
 	}
 }
 
@@ -76,14 +76,14 @@ describe.skipIf(server === null)('on a database', () => {
 			}
 		}
 		await look(port)
-		const text = await here.run(['deliveries', '--sent', '--address', treasury, '--json'], env)
+		const text = await inProcess(here).run(['deliveries', '--sent', '--address', treasury, '--json'], env)
 		const rows = text.stdout
 			.trim()
 			.split('\n')
 			.map((line) => JSON.parse(line))
 		expect(rows).toHaveLength(3)
 		expect(new Set(rows.map(({ deliveryId }) => deliveryId)).size).toBe(3)
-		expect((await here.run(['deliveries', '--sent', '--receiver', 'bad', '--json'], env)).stdout).toBe('')
+		expect((await inProcess(here).run(['deliveries', '--sent', '--receiver', 'bad', '--json'], env)).stdout).toBe('')
 
 		await running.stop()
 		const again = siteOf(files).start(['run'], env)

@@ -31,6 +31,9 @@ const cases = {
 } satisfies Record<string, { isDead: boolean; fault: Fault | null }>
 const kinds = Object.keys(cases) as (keyof typeof cases)[]
 
+/** To ask costs the daemon, too. */
+const seldom = { interval: 250 }
+
 /** A network of each name, and one without a node. Time passes in `run` as the test says. */
 async function site<T extends string>(names: readonly T[], schedule = '* * * * * *') {
 	const node = await startTestAnvil()
@@ -68,7 +71,7 @@ async function site<T extends string>(names: readonly T[], schedule = '* * * * *
 	const asked = await healthOf(running)
 	const isKnown = async () =>
 		(await asked.health()).networks.filter(({ head }) => head === 20).map(({ network }) => network)
-	await expect.poll(isKnown).toEqual(names)
+	await expect.poll(isKnown, seldom).toEqual(names)
 	return { node, here, endpoint, running, pass, status, ...asked }
 }
 
@@ -125,7 +128,7 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 		return { code, status: word, ill, unknown: namesOf(unknown), traceless: String(reason).includes('traceless') }
 	}
 	const all = { code: 503, status: 'degraded', ill: dead, unknown: dead, traceless: true }
-	await expect.poll(seen).toEqual(all)
+	await expect.poll(seen, seldom).toEqual(all)
 	expect(await page()).toMatch(/<title>Degraded/)
 	for (const named of Object.values(await metrics()))
 		expect(named.filter((one) => dead.includes(one ?? ''))).toEqual([])
@@ -150,9 +153,9 @@ test('error: an endpoint that is dead for a minute is degraded everywhere, and i
 
 	// What answers again is well.
 	endpoint('errors').next = () => null
-	await expect.poll(async () => (await health()).well).toContain('errors')
+	await expect.poll(async () => (await health()).well, seldom).toContain('errors')
 	await expect
-		.poll(metrics)
+		.poll(metrics, seldom)
 		.toMatchObject({ heads: expect.arrayContaining(['errors']), lags: expect.arrayContaining(['errors']) })
 })
 
@@ -163,7 +166,7 @@ test('error: a node that is polled hourly is degraded after two hours, and unkno
 	// It has never answered since the start.
 	expect(await health()).toMatchObject({ ill: ['never'], well: ['hourly'], networks: [{ head: 20 }, { head: null }] })
 	await pass(7_300)
-	await expect.poll(async () => (await health()).ill).toEqual(['hourly', 'never'])
+	await expect.poll(async () => (await health()).ill, seldom).toEqual(['hourly', 'never'])
 	await running.stop('SIGKILL')
 	here.write('clock', '7400000')
 	const { networks } = JSON.parse((await status('--json')).stdout)
@@ -186,10 +189,10 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	const running = here.start(['run'])
 	const { health, page, metrics } = await healthOf(running)
 	await polled(running)
-	await expect.poll(async () => (await health()).networks[0]?.head).toBe(20)
+	await expect.poll(async () => (await health()).networks[0]?.head, seldom).toBe(20)
 
 	endpoint.lagBlocks = 17n
-	await expect.poll(health).toMatchObject({ code: 503, ill: ['local'], networks: [{ head: 3 }] })
+	await expect.poll(health, seldom).toMatchObject({ code: 503, ill: ['local'], networks: [{ head: 3 }] })
 	expect(await metrics()).toMatchObject({ lags: [] })
 	const sentence =
 		'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
@@ -207,7 +210,7 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	}
 
 	endpoint.lagBlocks = 0n
-	await expect.poll(health).toMatchObject({ code: 200, well: ['local'] })
+	await expect.poll(health, seldom).toMatchObject({ code: 200, well: ['local'] })
 	await running.stop()
 })
 

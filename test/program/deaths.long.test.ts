@@ -1,12 +1,12 @@
-// When a message is given up: never at once, and by rule; afterwards everything says so. Time passes from run to run.
+// A message that is given up: afterwards everything says so. When that is: test/notify/delivery/decide.test.ts. Time
+// passes from run to run.
 import { join } from 'node:path'
 import { afterAll, expect, onTestFinished, test, vi } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { preload } from '../support/preload.js'
 import { hookServer, inProcess, other, settings, siteOf, treasury, watchlist } from './site.js'
 
-const minute = 60_000
-const hour = 60 * minute
+const hour = 3_600_000
 const words = 'chat not found or the bot was removed from it'
 
 const node = await startTestAnvil()
@@ -55,33 +55,6 @@ async function start() {
 	return { hook, pay, tryAt, left, seen }
 }
 
-const bodyOf = (wei: number) => `"valueWei":"${wei}"`
-
-test('behavior: refused three times over an hour while the receiver takes others, a message is dead', async () => {
-	const { hook, pay, tryAt, left, seen } = await start()
-	hook.answer = ({ body }) => (String(body).includes(bodyOf(1)) ? { status: 400, headers: {}, body: words } : 204)
-	await pay(1)
-	let at = 0
-	for (const minutes of [0, 10, 30, 45]) {
-		await pay(++at + 1)
-		await tryAt(minutes * minute)
-	}
-	const refusals = () => hook.hits.filter(({ body }) => String(body).includes(bodyOf(1))).length
-	expect(refusals()).toBeGreaterThanOrEqual(3)
-	expect(await left()).toEqual(['1 pending'])
-	const before = await seen()
-	expect(before.codes).toEqual([1, 503])
-
-	await pay(++at + 1)
-	await tryAt(65 * minute)
-	await pay(++at + 1)
-	await tryAt(85 * minute)
-	expect(await left()).toEqual(['1 dead'])
-	const after = await seen()
-	expect(after.codes).toEqual(before.codes)
-	for (const said of [...before.said, ...after.said]) expect(said).toContain(words)
-})
-
 test('behavior: a message that only fails is dead when it is 72 hours old and was tried seven times', async () => {
 	const { hook, pay, tryAt, left, seen } = await start()
 	hook.answer = () => ({ status: 503, headers: {}, body: words })
@@ -96,18 +69,4 @@ test('behavior: a message that only fails is dead when it is 72 hours old and wa
 	const { codes, said } = await seen()
 	expect(codes).toEqual([1, 503])
 	for (const one of said) expect(one).toMatch(/given up/)
-})
-
-test('behavior: a delivery refused for 72 hours, as all others are, is dead, and no newer one', async () => {
-	const { hook, pay, tryAt, left, seen } = await start()
-	hook.answer = () => ({ status: 400, headers: {}, body: words })
-	for (const wei of [1, 2, 3, 4]) await pay(wei)
-	for (const hours of [0, 10, 20, 30, 40, 50, 60, 71]) await tryAt(hours * hour)
-	expect((await left()).toSorted()).toEqual(['1 parked', '2 parked', '3 parked', '4 parked'])
-	await pay(5)
-	for (const hours of [71.5, 73, 74]) await tryAt(hours * hour)
-	expect((await left()).toSorted()).toEqual(['1 dead', '2 dead', '3 dead', '4 dead', '5 parked'])
-	const { codes, said } = await seen()
-	expect(codes).toEqual([1, 503])
-	for (const one of said) expect(one).toContain(words)
 })

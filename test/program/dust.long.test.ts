@@ -1,6 +1,7 @@
 // A stranger's dust stops no scan and holds up no theft; what is not sent by itself is told by count and sum.
 import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
+import { typed } from '../support/commandLine.js'
 import { smallFigures } from '../support/preload.js'
 import { hookServer, other, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
@@ -51,7 +52,7 @@ test('error: three hundred dust payments before a theft, where few deliveries ma
 	expect(running.output()).not.toMatch(/polling waits|stalled/)
 
 	const listed = async () => {
-		const { stdout } = await here.run(['deliveries', '--sent', '--address', treasury, '--json'])
+		const { stdout } = await typed(['deliveries', '--sent', '--address', treasury, '--json'], { cwd: here.folder })
 		const rows = stdout
 			.trim()
 			.split('\n')
@@ -59,5 +60,5 @@ test('error: three hundred dust payments before a theft, where few deliveries ma
 		return { all: rows.length, folded: rows.filter(({ result }) => result === 'folded').length }
 	}
 	const inFolds = folds.reduce((count, { data }) => count + data.folded.count, 0)
-	await expect.poll(listed).toEqual({ all: 301, folded: inFolds })
+	await expect.poll(listed, { interval: 250 }).toEqual({ all: 301, folded: inFolds })
 })

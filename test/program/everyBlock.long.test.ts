@@ -12,13 +12,6 @@ const refusal = (code: number, message: string, status = 200) => {
 		throw new Refused({ error: { code, message }, status })
 	}
 }
-const answers: readonly (readonly [string, () => unknown])[] = [
-	['an error object', refusal(-32000, 'tracing failed: internal error')],
-	['no list', () => ({})],
-	['an error of the state', refusal(-32000, 'missing trie node 5f1a')],
-	['HTTP 400', refusal(-32000, 'tracing failed', 400)],
-	['null', () => null],
-]
 const outages: readonly (readonly [string, () => unknown])[] = [
 	['HTTP 503', refusal(-32000, 'tracing failed', 503)],
 	['HTTP 429', refusal(-32005, 'tracing failed', 429)],
@@ -27,6 +20,15 @@ const outages: readonly (readonly [string, () => unknown])[] = [
 
 const debug = ['trace_filter', 'trace_block', 'trace_transaction']
 const parity = ['trace_filter', 'trace_transaction', 'debug_traceBlockByNumber', 'debug_traceTransaction']
+
+/** Each answer by a node that lacks these methods. */
+const answers: readonly (readonly [string, readonly string[], () => unknown])[] = [
+	['an error object', debug, refusal(-32000, 'tracing failed: internal error')],
+	['no list', parity, () => ({})],
+	['an error of the state', debug, refusal(-32000, 'missing trie node 5f1a')],
+	['HTTP 400', debug, refusal(-32000, 'tracing failed', 400)],
+	['null', parity, () => null],
+]
 
 type Twist = (method: string, result: unknown) => unknown
 
@@ -107,12 +109,9 @@ async function failing(twist: Twist, lacks: readonly string[] = debug) {
 	}
 }
 
-const byTraceBlock = answers
-	.filter(([name]) => ['no list', 'null'].includes(name))
-	.map(([name, answer]) => [`${name}, of trace_block alone, in place of each trace`, traced(answer), parity] as const)
-const byDebug = answers.map(([name, answer]) => [`${name} in place of each trace`, traced(answer), debug] as const)
+const rows = answers.map(([name, lacks, answer]) => [`${name} in place of each trace`, traced(answer), lacks] as const)
 
-test.each([...byDebug, ...byTraceBlock, ['receipts that deny each trace', failedReceipts, debug] as const])(
+test.each([...rows, ['receipts that deny each trace', failedReceipts, debug] as const])(
 	'%s: gaps after a minute',
 	async (_, twist, lacks) => {
 		const { hook, running, pay, pass, heal, hasPaid, gaps } = await failing(twist, lacks)

@@ -76,7 +76,7 @@ test.each(cases)('rows that trace_filter lacks $name: the payment is found, or n
 		'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }, one.setting),
 		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer, unexplained]${from}}`]),
 	})
-	const once = async () => expect(await here.run(['once'])).toMatchObject({ code: 0 })
+	const once = async () => expect(await typed(['once'], { cwd: here.folder })).toMatchObject({ code: 0 })
 	await node.mine(2)
 	if (one.isCatchUp) await once()
 	const blocks: number[] = []

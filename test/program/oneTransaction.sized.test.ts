@@ -5,7 +5,19 @@ import { startTestAnvil } from '../support/anvil.js'
 import { typed } from '../support/commandLine.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { divided, testInFull } from '../support/longRun.js'
-import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import {
+	hookServer,
+	inProcess,
+	other,
+	polled,
+	settings,
+	siteOf,
+	stranger,
+	told,
+	treasury,
+	vault,
+	watchlist,
+} from './site.js'
 
 const sources = ['debug', 'trace'] as const
 
@@ -134,7 +146,7 @@ testInFull.each(sources)(
 		expect(JSON.stringify(gap)).toContain(hash)
 
 		fault.isOn = false
-		expect((await here.run(['gaps', 'retry', String(gapAt)])).code).toBe(0)
+		expect((await inProcess(here).run(['gaps', 'retry', String(gapAt)])).code).toBe(0)
 		await until(() => events().includes('alert.transfer 7') && events().includes(`system.recovered ${gapAt}`))
 		const late = told(hook.hits).find(({ type, data }) => type === 'alert.transfer' && data.valueWei === '7')
 		expect(late.data).toMatchObject({ txHash: hash, late: true })
@@ -192,7 +204,7 @@ testInFull.each(['trace'] as const)(
 		expect(replayed.stderr).toContain(`was read but for transaction ${fault.hash}`)
 
 		here.write('watchlists/b.yaml', watchlist([`{address: ${treasury}, kinds: [transfer], from_block: ${head - 1n}}`]))
-		await here.run(['once'])
+		await inProcess(here).run(['once'])
 		const outgoing = () => events().filter((each) => paid.some((wei) => each === `alert.transfer ${wei}`))
 		await until(() => outgoing().length >= 4)
 		expect(outgoing().toSorted()).toEqual([...paid, ...paid].map((wei) => `alert.transfer ${wei}`).toSorted())
@@ -228,7 +240,7 @@ testInFull.each(unindexed)(
 			'tracewatch.yaml': settings(gateway.url, { hook: hook.origin }),
 			'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer], from_block: 1}`]),
 		})
-		expect((await here.run(['once'])).code).toBe(0)
+		expect((await inProcess(here).run(['once'])).code).toBe(0)
 		expect(new Set(told(hook.hits).map(({ data }) => data.valueWei))).toEqual(new Set(['1', '2']))
 		expect((await typed(['gaps', 'list', '--json'], { cwd: here.folder })).stdout).toBe('')
 		const span = ['--from', '1', '--to', 'latest', '--format', 'json']

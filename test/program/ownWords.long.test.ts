@@ -1,7 +1,7 @@
 // The operator's own words, which are also in the path of a URL, are shown; keys are not.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { hookServer, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, told, treasury, watchlist } from './site.js'
 
 let node: TestAnvil
 beforeAll(async () => {
@@ -41,7 +41,7 @@ describe("the operator's own words", () => {
 		expect(pages.join('\n')).toContain('href="/alerts')
 		expect(pages.join('\n')).toContain('treasury wallet')
 		const { stdout, stderr } = await running.stop()
-		const listed = await site.run(['deliveries', 'list', '--json'])
+		const listed = await inProcess(site).run(['deliveries', 'list', '--json'])
 		const everything = [stdout, stderr, ...pages, listed.stdout].join('\n')
 		// Only what the receiver repeats of another's URL.
 		expect(everything).toContain('who is [secret]?')
@@ -58,7 +58,7 @@ describe("the operator's own words", () => {
 			'tracewatch.yaml': settings('https://node.example.org/letmein', hooks),
 			'watchlists/a.yaml': watchlist([`{address: ${treasury}}`], 'hook, keyed'),
 		})
-		const { code, stderr } = await site.run(['check'])
+		const { code, stderr } = await inProcess(site).run(['check'])
 		expect(code).toBe(0)
 		const found = stderr.split('\n').filter((line) => line.includes('word-like'))
 		expect(found).toEqual([

@@ -60,7 +60,7 @@ async function said(origin: string, path: string, is: (found: ReturnType<typeof 
 		const found: ReturnType<typeof JSON.parse> = await (await fetch(`${origin}${path}`)).json()
 		if (is(found)) return found
 		if (Date.now() > endMs) throw new Error(`${path} never said it: ${JSON.stringify(found)}`)
-		await new Promise((resolve) => setTimeout(resolve, 50))
+		await new Promise((resolve) => setTimeout(resolve, 250))
 	}
 }
 
@@ -168,7 +168,7 @@ describe('the pages', () => {
 		expect((await get(port, '/watches', { host: 'watch.example.org' })).status).toBe(401)
 		expect((await get(port, '/metrics', { host: 'watch.example.org' })).status).toBe(421)
 		expect((await get(port, '/metrics')).status).toBe(200)
-		await expect.poll(async () => (await get(port, '/healthz')).status).toBe(503)
+		await expect.poll(async () => (await get(port, '/healthz')).status, { interval: 250 }).toBe(503)
 		await running.stop()
 		expect(running.output()).not.toContain(password)
 		expect((await inProcess(site).run(['check'])).stdout).not.toContain(password)

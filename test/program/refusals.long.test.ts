@@ -179,7 +179,7 @@ test('behavior: receivers refuse in the words of each service: nothing is dead, 
 	const all = (...coins: readonly string[]) => arrived().map(([name]) => [name, coins])
 
 	await pay(1n)
-	await expect.poll(arrived).toEqual(all('1'))
+	await expect.poll(arrived, { interval: 250 }).toEqual(all('1'))
 	refuse()
 	for (const coins of [2n, 3n]) await pay(coins)
 	// Each alert that is refused goes to the fallback.
@@ -208,8 +208,8 @@ test('behavior: receivers refuse in the words of each service: nothing is dead, 
 	for (const name of names) expect([name, waiting.get(name)]).toEqual([name, '2 wait, 0 dead'])
 
 	mend()
-	await expect.poll(arrived).toEqual(all('1', '2', '3'))
-	await expect.poll(async () => (await ask('/healthz')).code).toBe(200)
+	await expect.poll(arrived, { interval: 250 }).toEqual(all('1', '2', '3'))
+	await expect.poll(async () => (await ask('/healthz')).code, { interval: 250 }).toBe(200)
 	expect((await running.stop()).code).toBe(0)
 	expect((await inProcess(here).run(['status'])).code).toBe(0)
 	// Once each: a repetition bears the same id.

@@ -1,5 +1,6 @@
 // Keys that earlier versions had: each is an error at its place that says what to do instead, all at once.
 import { expect, test } from 'vitest'
+import { typed } from '../support/commandLine.js'
 import { siteOf, treasury } from './site.js'
 
 test('removed keys are errors at their places, beside the other problems', async () => {
@@ -21,7 +22,7 @@ watches:
   - {address: "${treasury}", calls: [pause]}
 `,
 	})
-	const { code, stderr } = await here.run(['check'])
+	const { code, stderr } = await typed(['check'], { cwd: here.folder })
 	expect(code).toBe(78)
 	const lines = stderr.split('\n').filter((line) => /^\S+:\d+:\d+: /.test(line))
 	const placed = lines.map((line) => line.replace(/^(.*):(\d+):\d+: (`\w+` (?:was removed)?).*$/, '$1:$2 $3'))

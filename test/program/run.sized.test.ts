@@ -1,8 +1,6 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, onTestFinished } from 'vitest'
+import { afterAll, beforeAll, describe, expect } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
-import { startFaultProxy } from '../support/faultProxy.js'
 import { freePort } from '../support/freePort.js'
 import type { HookServer } from '../support/hookServer.js'
 import { testInFull, testOnce } from '../support/longRun.js'
@@ -141,33 +139,5 @@ describe('tracewatch run', () => {
 		expect(second.code).toBe(1)
 		expect(second.stderr).toContain(join(here.folder, 'state'))
 		expect((await first.stop()).code).toBe(0)
-	})
-
-	testOnce('error: no key, password or signing secret is in the log or in the state', async () => {
-		const proxy = await startFaultProxy(node.url)
-		onTestFinished(() => proxy.close())
-		const hook = await hookServer()
-		const secret = `whsec_${Buffer.from('a canary that sings in the dark').toString('base64')}`
-		const here = siteOf({
-			'tracewatch.yaml': settings(`${proxy.url}/CANARYNODEKEY/evm`, {
-				hook: `${hook.origin}/CANARYPATHq7Xz9K2vW?token=CANARYTOKEN`,
-			}).replace(
-				/$/,
-				`    secret: ${secret}\n  - name: mail\n    type: email\n` +
-					'    smtp: smtp://user:CANARYPASSWORD@127.0.0.1:9\n    from: a@example.org\n    to: [b@example.org]\n',
-			),
-			'watchlists/a.yaml': watchlist([`{address: ${treasury}, direction: out}`], 'hook, mail'),
-		})
-		const running = here.start(['run'], { LOG_LEVEL: 'debug' })
-		await polled(running)
-		await node.send({ from: treasury, to: vault, valueWei: 61n })
-		await hook.until(1)
-		await running.line(({ receiver, level }) => receiver === 'mail' && level !== 'debug')
-		await running.stop()
-		const state = readFileSync(join(here.folder, 'state/state.json'), 'utf8')
-		for (const canary of ['CANARYPATHq7Xz9K2vW', 'CANARYTOKEN', 'CANARYPASSWORD', secret.slice(6), 'CANARYNODEKEY']) {
-			expect(running.output()).not.toContain(canary)
-			expect(state).not.toContain(canary)
-		}
 	})
 })

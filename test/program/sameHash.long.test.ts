@@ -4,7 +4,7 @@ import { startTestAnvil } from '../support/anvil.js'
 import { askNode } from '../support/askNode.js'
 import { typed } from '../support/commandLine.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
-import { hookServer, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 const ids = (stdout: string) =>
 	stdout
@@ -42,7 +42,7 @@ test.each(['first', 'later'])(
 				`{address: ${treasury}, kinds: [transfer, unexplained]}`,
 			]),
 		})
-		const once = async () => expect(await here.run(['once'])).toMatchObject({ code: 0 })
+		const once = async () => expect(await inProcess(here).run(['once'])).toMatchObject({ code: 0 })
 		await once()
 		const pay = async (from = treasury) => node.receipt(await node.send({ from, to: vault, valueWei: 5n }))
 
@@ -98,7 +98,7 @@ test('a transaction that a reorganisation moves to another block keeps its id, a
 		'watchlists/a.yaml': watchlist([`{address: ${vault}, kinds: [transfer]}`]),
 	})
 	await node.mine(2)
-	const once = async () => expect(await here.run(['once'])).toMatchObject({ code: 0 })
+	const once = async () => expect(await inProcess(here).run(['once'])).toMatchObject({ code: 0 })
 	await once()
 	const snapshot = await node.rpc('evm_snapshot')
 	const sent = { from: treasury, to: vault, valueWei: 5n }

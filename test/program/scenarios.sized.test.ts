@@ -2,7 +2,7 @@
 // row, the alerts that came and were not taken back are what the balances of the chain's last state and the plan of its
 // transactions say.
 import { join } from 'node:path'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { afterAll, expect, onTestFinished, test } from 'vitest'
 import type { AlertData } from '../../src/model/alert.js'
 import { startServer } from '../state/postgres/server.js'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
@@ -40,7 +40,7 @@ const events = ['all blocks at once', 'blocks between starts', 'the last blocks 
 interface Failing {
 	readonly endpoint?: () => Strained['next']
 	/** Of the first messages. */
-	readonly receiver?: HookAnswer
+	readonly receiver?: (hit: Hit) => HookAnswer
 }
 
 const faults: Readonly<Record<string, Failing>> = {
@@ -56,8 +56,7 @@ const faults: Readonly<Record<string, Failing>> = {
 			return () => turns.map((next) => next()).find((fault) => fault !== null) ?? null
 		},
 	},
-	'a receiver that is away first': { receiver: 503 },
-	'a receiver that refuses first': { receiver: 400 },
+	'a receiver that is away or refuses first': { receiver: ({ index }) => (index % 2 === 0 ? 503 : 400) },
 }
 
 interface Kill {
@@ -70,16 +69,15 @@ interface Kill {
 /** In the first start; where blocks are replaced, in the start after that, which retracts. */
 const kills: Readonly<Record<string, Kill>> = {
 	'not killed': {},
-	'killed at step 9': { step: 9 },
-	'killed at step 26': { step: 26 },
+	'killed at step 15': { step: 15 },
 	'killed at the first message': { message: 1 },
 }
 
 /** Each value of a column stands beside each value of every other; the first test holds that. */
 const names = [Object.keys(configurations), events, Object.keys(faults), Object.keys(kills)] as const
-const rows = Array.from({ length: 20 }, (_, at) => {
+const rows = Array.from({ length: 15 }, (_, at) => {
 	const [configuration, fault] = [at % 5, Math.floor(at / 5)]
-	const nths = [configuration, (configuration + fault * 2) % 3, fault, (configuration + fault) % 4]
+	const nths = [configuration, (configuration + fault) % 3, fault, (configuration + fault * 2) % 3]
 	return nths.map((nth, column) => names[column]?.[nth] ?? '') as [string, (typeof events)[number], string, string]
 })
 
@@ -100,17 +98,19 @@ const hourMs = 3_600_000
 
 const server = await startServer()
 let databases = 0
-let whole: { readonly node: TestAnvil; readonly books: Books; readonly answers: Answers }
-let scenario: Scenario
 
-beforeAll(async () => {
+let whole: { readonly node: TestAnvil; readonly books: Books; readonly answers: Answers } | null = null
+/** A chain that has all blocks. */
+async function openWhole() {
+	if (whole !== null) return whole
 	const node = await startTestAnvil(plan.anvilArgs)
-	scenario = await playScenario(plan, node)
+	const scenario = await playScenario(plan, node)
 	await node.mine(confirming)
 	whole = { node, books: await keepBooks(scenario, node), answers: new Map() }
-})
+	return whole
+}
 afterAll(async () => {
-	await whole.node.stop()
+	await whole?.node.stop()
 	await fork?.node.stop()
 	await server?.stop()
 })
@@ -138,7 +138,7 @@ async function openBranches() {
 		const span = { from: 1n, to: await node.head() }
 		return await keepBooks({ ...common, span, transactions: [...common.transactions, ...after] }, node)
 	}
-	return { node, replace }
+	return { node, answers: undefined, replace }
 }
 
 /** Blocks above `head` are not there yet. */
@@ -166,17 +166,15 @@ function standing(hits: readonly Hit[]): readonly AlertData[] {
 	return alerts
 }
 
-const few = { 'a filter': events[0], 'a private network, three confirmations': events[2] }
-const short = Object.entries(few).map(([name, event]) => rows.find((row) => row[0] === name && row[1] === event))
-const table = divided(rows, (row) => short.includes(row))
+const table = divided(rows, ([name, event]) => name.startsWith('a private network') && event === events[2])
 
 test.each(table)('%s, %s, %s, %s: the alerts are what the balances say', async (configured, event, failing, killed) => {
 	const { network = '', dialect = {}, isInDatabase = false, isBehindDead = false } = configurations[configured] ?? {}
 	const { endpoint, receiver } = faults[failing] ?? {}
 	const { step = 0, message = 0 } = kills[killed] ?? {}
 	const branches = event === 'the last blocks replaced' ? await openBranches() : null
-	const node = branches?.node ?? whole.node
-	const gateway = await startDialectGateway(node.url, dialect, branches === null ? whole.answers : undefined)
+	const { node, answers } = branches ?? (await openWhole())
+	const gateway = await startDialectGateway(node.url, dialect, answers)
 	const far = await startStrained(gateway.url, null)
 	if (endpoint !== undefined) far.next = endpoint()
 	const hook = await startHookServer()
@@ -198,11 +196,14 @@ state: ${state}
 		),
 	})
 	const killedStart = branches === null ? 0 : 1
+	/** Where nothing waits for a receiver, the starts beside the one that may be killed are in this process. */
+	const areAllBuilt = isInDatabase || receiver !== undefined
 	/** Each start is an hour later, so that what waits for a receiver is due. */
 	const start = (nth: number) => {
-		site.write('clock', String(nth * hourMs))
+		site.write('clock', String(areAllBuilt ? nth * hourMs : 0))
+		const isKilled = nth === killedStart && step > 0
 		return site.start(['once'], {
-			...preload('setClock', 'smallFigures', ...(nth === killedStart && step > 0 ? ['killAt'] : [])),
+			...preload('setClock', ...(isInDatabase ? ['smallFigures'] : []), ...(isKilled ? ['killAt'] : [])),
 			// Of one that was killed.
 			SMALL_FIGURES: 'LEASE_MS=3000',
 			SET_CLOCK: join(site.folder, 'clock'),
@@ -212,20 +213,20 @@ state: ${state}
 		})
 	}
 
-	let { books } = whole
+	let books = branches === null ? (await openWhole()).books : undefined
 	let status: { readonly receivers: readonly Readonly<Record<string, number>>[] }
 	let nth = 0
 	for (; ; nth++) {
 		const isHidden = event === 'blocks between starts' && nth < 2
 		gateway.dialect = isHidden ? { ...dialect, ...hidden(BigInt(10 + nth * 12), node) } : dialect
 		if (branches !== null && nth === 1) books = await branches.replace()
-		const running = start(nth)
+		const running = areAllBuilt || nth === killedStart ? start(nth) : null
 		const before = hook.hits.length
-		hook.answer = ({ index }) => {
-			if (nth === killedStart && index + 1 === before + message) running.process.kill('SIGKILL')
-			return receiver !== undefined && index < 3 ? receiver : 204
+		hook.answer = (hit) => {
+			if (nth === killedStart && hit.index + 1 === before + message) running?.process.kill('SIGKILL')
+			return receiver !== undefined && hit.index < 3 ? receiver(hit) : 204
 		}
-		const { code, stderr } = await running.ended
+		const { code, stderr } = await (running?.ended ?? typed(['once'], { cwd: site.folder }))
 		if (nth === killedStart && step + message > 0) expect(code, stderr).toBe(null)
 		else expect([0, 75], stderr).toContain(code)
 		expect(nth, stderr).toBeLessThan(8)
@@ -235,6 +236,7 @@ state: ${state}
 		if (['pending', 'held', 'parked'].every((word) => row?.[word] === 0)) break
 	}
 
+	if (books === undefined) throw new Error('nothing was replaced')
 	const inBlock = new Map(books.due.map(({ txHash, block }) => [txHash, block]))
 	const alerts = standing(hook.hits)
 	// A transaction that moved to another block is the same alert, with the block that it was seen in.

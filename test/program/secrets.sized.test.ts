@@ -3,7 +3,7 @@ import { chmodSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { divided, testOnce } from '../support/longRun.js'
-import { settings, siteOf, treasury, watchlist } from './site.js'
+import { inProcess, settings, siteOf, treasury, watchlist } from './site.js'
 
 const files = {
 	'mine/tracewatch.yaml': settings('${NODE_URL}', { hook: '${HOOK_URL}' }),
@@ -17,7 +17,7 @@ const lineOf = (text: string) => files['mine/tracewatch.yaml'].split('\n').findI
 function siteWith(more: Readonly<Record<string, string>> = {}) {
 	const site = siteOf({ ...files, ...more })
 	for (const name of ['NODE_URL', 'HOOK_URL']) chmodSync(join(site.folder, 'mine/secrets', name), 0o600)
-	return site
+	return inProcess(site)
 }
 
 testOnce(

@@ -7,7 +7,7 @@ import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import { cliPath } from '../support/program.js'
 import { openTerminal } from '../support/terminal.js'
 import { CLEAR, pick, startSetup } from './setupSite.js'
-import { told, treasury, vault } from './site.js'
+import { inProcess, told, treasury, vault } from './site.js'
 
 let node: TestAnvil
 
@@ -52,9 +52,9 @@ testOnce('default: a person answers, both ways are tried, and what is written re
 	expect(read('tracewatch.yaml')).toMatch(/^ {4}stall_after: never$/m)
 
 	const config = join(out, 'tracewatch.yaml')
-	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
+	expect(await inProcess(here).run(['once', '-c', config])).toMatchObject({ code: 0 })
 	await node.receipt(await node.send({ from: vault, to: treasury, valueWei: 5n }))
-	expect(await here.run(['once', '-c', config])).toMatchObject({ code: 0 })
+	expect(await inProcess(here).run(['once', '-c', config])).toMatchObject({ code: 0 })
 	const [, alert] = told(hook.hits)
 	expect(alert).toMatchObject({
 		type: 'alert.transfer',

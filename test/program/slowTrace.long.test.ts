@@ -10,7 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { assemble, initOf } from '../support/assembler.js'
 import { orCut } from '../support/orCut.js'
-import { hookServer, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
+import { hookServer, inProcess, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 interface Call {
 	readonly id: unknown
@@ -106,16 +106,16 @@ test('behavior: a block traced too slowly becomes a gap, then a late alert; the 
 	// What comes after is told at once.
 	await send({ from: treasury, to: vault, valueWei: 3n })
 	await hook.until(4)
-	expect((await here.run(['status'])).code).toBe(1)
+	expect((await inProcess(here).run(['status'])).code).toBe(1)
 
 	expect(await traced()).toHaveProperty('result')
 	slow.isReady = true
-	const retry = await here.run(['gaps', 'retry', String(Number(blockNumber))])
+	const retry = await inProcess(here).run(['gaps', 'retry', String(Number(blockNumber))])
 	expect(retry.stdout).toBe('1 block will be asked for at the next poll\n')
 	await hook.until(6)
 	const [late, recovered] = told(hook.hits).slice(4)
 	expect([late.type, late.data.valueWei, late.data.late]).toEqual(['alert.transfer', '7', true])
 	expect([recovered.type, recovered.data.fromBlock]).toEqual(['system.recovered', Number(blockNumber)])
-	expect((await here.run(['status'])).code).toBe(0)
+	expect((await inProcess(here).run(['status'])).code).toBe(0)
 	expect((await running.stop()).code).toBe(0)
 }, 1_200_000)

@@ -4,7 +4,7 @@ import { toChecksum } from '../../src/config/address.js'
 import type { Address } from '../../src/model/glossary.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { callOf, erc20, erc721 } from '../support/tokenContracts.js'
-import { hookServer, other, polled, settings, siteOf, stranger, told, treasury, watchlist } from './site.js'
+import { hookServer, inProcess, other, polled, settings, siteOf, stranger, told, treasury, watchlist } from './site.js'
 
 test('a token named in the settings, from the watchlist to the webhook', async () => {
 	const node = await startTestAnvil()
@@ -23,7 +23,7 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 			`{address: "${stranger}", tokens: [PUNK], kinds: [token], direction: in}`,
 		]),
 	})
-	const check = await site.run(['check'])
+	const check = await inProcess(site).run(['check'])
 	expect(check.code, check.stderr).toBe(0)
 	expect(check.stdout).toContain('knows 2 tokens: USDC from 0.5, PUNK')
 	expect(check.stdout).toMatch(/Treasury .*, known tokens, /)
@@ -61,7 +61,7 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 	await running.stop('SIGTERM')
 
 	const range = ['--network', 'local', '--from', String(from + 1n), '--to', 'latest']
-	const replay = await site.run(['replay', ...range])
+	const replay = await inProcess(site).run(['replay', ...range])
 	expect(
 		replay.stdout
 			.trim()
@@ -69,7 +69,7 @@ test('a token named in the settings, from the watchlist to the webhook', async (
 			.slice(1)
 			.map((line) => line.split(/ +/).slice(2, 6).join()),
 	).toEqual(['token,in,1.5,USDC', 'token,in,1,PUNK'])
-	const explain = await site.run(['explain', hash])
+	const explain = await inProcess(site).run(['explain', hash])
 	expect(explain.stdout).toContain(`log_0  ERC-20  1.5 USDC  the zero address → Treasury ${toChecksum(treasury)}`)
 	expect(explain.stdout).toContain('* counts for Treasury (a.yaml): token, in → hook')
 	// Below its frame: the node can tell.
@@ -89,9 +89,9 @@ test('check says how logs are proved, and status that all of them are', async ()
 		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }, tokens),
 		'watchlists/a.yaml': watchlist([`{address: "${treasury}", from_block: 1}`]),
 	})
-	expect((await site.run(['check'])).stdout).toMatch(/logs of tokens: .*, and in longer ones where/)
-	await site.run(['once'])
-	expect(JSON.parse((await site.run(['status', '--json'])).stdout).networks[0].logs).toBeNull()
+	expect((await inProcess(site).run(['check'])).stdout).toMatch(/logs of tokens: .*, and in longer ones where/)
+	await inProcess(site).run(['once'])
+	expect(JSON.parse((await inProcess(site).run(['status', '--json'])).stdout).networks[0].logs).toBeNull()
 })
 
 test('replay marks an address that looks like a payee of the watch', async () => {
@@ -112,7 +112,7 @@ test('replay marks an address that looks like a payee of the watch', async () =>
 		'tracewatch.yaml': settings(node.url, { hook: 'http://127.0.0.1:9' }),
 		'watchlists/a.yaml': watchlist([`{address: "${treasury}"}`]),
 	})
-	const { stdout } = await site.run(['replay', '--from', '1', '--to', 'latest'])
+	const { stdout } = await inProcess(site).run(['replay', '--from', '1', '--to', 'latest'])
 	const [head, ...rows] = stdout
 		.trim()
 		.split('\n')
