@@ -44,7 +44,8 @@ function polling(node: TestAnvil, bench: Bench): Hand {
 }
 
 describe('books, block by block', () => {
-	testInFull.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
+	// By trace_filter: accessLists.
+	testInFull.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
 		'%s: they close after every block of the scenario',
 		async (source) => {
 			const plan = planScenario({ seed: 7, blocks: soaked(34, 60) })
