@@ -8,7 +8,7 @@ import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
 import { ether, type Hand, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { dialects } from '../support/dialectTable.js'
-import { dueOfHidden, hideLeaves, hideTransactions } from '../support/hiding.js'
+import { hideLeaves, hideTransactions } from '../support/hiding.js'
 import { listening } from '../support/listening.js'
 import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
@@ -43,58 +43,26 @@ function polling(node: TestAnvil, bench: Bench): Hand {
 	}
 }
 
-describe('books, block by block', () => {
-	testInFull.each(['trace_filter', 'trace_block', 'debug_traceBlockByNumber'] as const)(
-		'%s: they close after every block of the scenario',
-		async (source) => {
-			const plan = planScenario({ seed: 7, blocks: soaked(34, 60) })
-			const node = await startTestAnvil(plan.anvilArgs)
-			onTestFinished(() => node.stop())
-			const { log, said } = listening()
-			const watches = plan.watched.map((address) => watchOf(address, { kinds }))
-			const bench = await openBench({ urls: [node.url], watches, source, log })
-			onTestFinished(() => bench.close())
-			await bench.settle()
-			await playScenario(plan, polling(node, bench))
-			await node.mine(1)
-			await bench.settle()
-			expect(said).toEqual([])
-			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-			await expectClosed(bench, node, plan.watched)
-		},
-	)
-
-	// With more blocks, and faults on the way: booksStrained.
-	testOnce(
-		'behavior: payments hidden in every method are sent as unexplained, each block with its amount',
-		async () => {
-			const plan = planScenario({ seed: 8, blocks: 16 })
-			const node = await startTestAnvil(plan.anvilArgs)
-			const { dialect, hidden } = hideLeaves((txHash) => Number(BigInt(txHash) % 3n) === 0)
-			const gateway = await startDialectGateway(node.url, dialect)
-			const watches = plan.watched.map((address) => watchOf(address, { kinds }))
-			const bench = await openBench({ urls: [gateway.url], watches })
-			onTestFinished(async () => {
-				await bench.close()
-				await gateway.close()
-				await node.stop()
-			})
-			await bench.settle()
-			const { transactions } = await playScenario(plan, polling(node, bench))
-			await node.mine(1)
-			await bench.settle()
-
-			const due = dueOfHidden(hidden(), transactions, plan.watched)
-			const told = (await alertsOf(bench, 'alert.unexplained')).map(({ watch, fromBlock, toBlock, differenceWei }) => {
-				expect(fromBlock).toBe(toBlock)
-				return `${watch.address.toLowerCase()} ${toBlock} ${differenceWei}`
-			})
-			expect(due.length).toBeGreaterThan(2)
-			expect([...told].sort()).toEqual([...due].sort())
-			await expectClosed(bench, node, plan.watched)
-		},
-	)
-})
+// By trace_filter: accessLists.
+testInFull.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
+	'%s: books close after every block of the scenario',
+	async (source) => {
+		const plan = planScenario({ seed: 7, blocks: soaked(34, 60) })
+		const node = await startTestAnvil(plan.anvilArgs)
+		onTestFinished(() => node.stop())
+		const { log, said } = listening()
+		const watches = plan.watched.map((address) => watchOf(address, { kinds }))
+		const bench = await openBench({ urls: [node.url], watches, source, log })
+		onTestFinished(() => bench.close())
+		await bench.settle()
+		await playScenario(plan, polling(node, bench))
+		await node.mine(1)
+		await bench.settle()
+		expect(said).toEqual([])
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		await expectClosed(bench, node, plan.watched)
+	},
+)
 
 describe('books, of a small chain', () => {
 	/** A chain on which Bob has made a puppet. */
@@ -220,27 +188,6 @@ describe('books, of a small chain', () => {
 	)
 
 	testInFull(
-		'behavior: a payment hidden by one endpoint and reported by another is sent as an event, late',
-		async () => {
-			const { dialect, hidden } = hideLeaves(() => true)
-			const { node, bench, puppet, bob, watched } = await open({ dialects: [dialect, {}] })
-			const txHash = await node.send({ from: bob, to: puppet, data: pays(stranger, 3n), gas: 200_000n })
-			await node.mine()
-			await bench.settle()
-			expect(hidden()).toHaveLength(1)
-			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-			expect(await alertsOf(bench, 'alert.transfer')).toMatchObject([
-				{ id: `31337:${txHash}:0:transfer:${puppet}`, valueWei: '3', direction: 'out', late: true },
-			])
-			await expectClosed(bench, node, watched)
-			// The second look, by the endpoint that hides it, accepts nothing back.
-			await node.mine(20)
-			await bench.settle()
-			expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-		},
-	)
-
-	testInFull(
 		'behavior: a transaction of the watch that one endpoint hides whole is reported by the other',
 		async () => {
 			const { dialect, hide } = hideTransactions()
@@ -315,83 +262,6 @@ describe('books, of a small chain', () => {
 			expect(await alertsOf(bench, 'alert.removed')).toMatchObject([{ id: first?.id }])
 		},
 	)
-
-	testInFull('behavior: a withdrawal from staking is reported, exactly, and explains the balance', async () => {
-		const paid = new Map<bigint, readonly object[]>()
-		const dialect: Dialect = {
-			twist(method, _params, result) {
-				if (method !== 'eth_getBlockByNumber' || typeof result !== 'object' || result === null) return undefined
-				const number = BigInt((result as { number: string }).number)
-				return { ...result, withdrawals: paid.get(number) ?? [] }
-			},
-		}
-		const { node, bench, alice, puppet, watched } = await open({ dialects: [dialect] })
-		const next = (await node.head()) + 1n
-		const pay = (index: number, address: Address, gwei: bigint) => ({
-			index: hex(BigInt(index)),
-			validatorIndex: '0x2a',
-			address,
-			amount: hex(gwei),
-		})
-		// Two to one address in one block, and one to another.
-		paid.set(next, [
-			pay(900, alice, 17n),
-			pay(901, stranger, 5n),
-			pay(902, alice, 1n),
-			pay(903, puppet, 32_000_000_000n),
-		])
-		const now = await Promise.all([alice, puppet].map((address) => node.balanceWei(address, next - 1n)))
-		await node.rpc('anvil_setBalance', [alice, hex((now[0] ?? 0n) + 18_000_000_000n)])
-		await node.rpc('anvil_setBalance', [puppet, hex((now[1] ?? 0n) + 32n * ether)])
-		await node.mine()
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-		const told = await alertsOf(bench, 'alert.withdrawal')
-		expect(
-			told.map(({ id, value, index, validatorIndex, direction }) => ({ id, value, index, validatorIndex, direction })),
-		).toEqual([
-			{
-				id: `31337:withdrawal:900:withdrawal:${alice}`,
-				value: '0.000000017',
-				index: '900',
-				validatorIndex: '42',
-				direction: 'in',
-			},
-			{
-				id: `31337:withdrawal:902:withdrawal:${alice}`,
-				value: '0.000000001',
-				index: '902',
-				validatorIndex: '42',
-				direction: 'in',
-			},
-			{
-				id: `31337:withdrawal:903:withdrawal:${puppet}`,
-				value: '32',
-				index: '903',
-				validatorIndex: '42',
-				direction: 'in',
-			},
-		])
-		await expectClosed(bench, node, watched)
-		await node.mine(20)
-		await bench.settle()
-		expect(await alertsOf(bench, 'alert.removed')).toEqual([])
-		expect(await alertsOf(bench, 'alert.withdrawal')).toHaveLength(3)
-	})
-
-	testInFull('behavior: the author of blocks is paid their priority fees, and nothing is unexplained', async () => {
-		const author: Address = '0x00000000000000000000000000000000c01bba5e'
-		const { node, bench, said, alice, bob, watched } = await open({ watched: ([first]) => [first as Address, author] })
-		await node.rpc('anvil_setCoinbase', [author])
-		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
-		await node.send({ from: bob, to: stranger, valueWei: 5n, gas: 21_000n })
-		await node.mine()
-		await bench.settle()
-		expect(await node.balanceWei(author, await node.head())).toBeGreaterThan(0n)
-		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-		expect(said).toEqual([])
-		await expectClosed(bench, node, watched)
-	})
 
 	testInFull(
 		'behavior: on a chain that charges more than receipts say, fees are not proved, nothing is sent',

@@ -169,26 +169,23 @@ describe('books under attack', () => {
 		await expectClosed()
 	})
 
-	test.each(['frontier', 'homestead', 'byzantium', 'istanbul', 'shanghai', 'osaka'])(
-		'behavior: under the rules of %s',
-		async (hardfork) => {
-			const { node, bench, said, alice, bob, puppet, block, expectClosed } = await open([{}], {
-				anvilArgs: ['--hardfork', hardfork],
-			})
-			await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
-			await node.send({ from: alice, data: puppetInit, gas: 60_000n })
-			await node.send({
-				from: bob,
-				to: puppet,
-				valueWei: 9n,
-				data: encodeActions([{ do: 'call', to: alice, valueWei: 3n }]),
-				gas: 300_000n,
-			})
-			await block()
-			await block()
-			expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
-			expect(said).toEqual([])
-			await expectClosed()
-		},
-	)
+	test.each(['frontier', 'homestead', 'byzantium', 'osaka'])('behavior: under the rules of %s', async (hardfork) => {
+		const { node, bench, said, alice, bob, puppet, block, expectClosed } = await open([{}], {
+			anvilArgs: ['--hardfork', hardfork],
+		})
+		await node.send({ from: alice, to: bob, valueWei: 5n, gas: 21_000n })
+		await node.send({ from: alice, data: puppetInit, gas: 60_000n })
+		await node.send({
+			from: bob,
+			to: puppet,
+			valueWei: 9n,
+			data: encodeActions([{ do: 'call', to: alice, valueWei: 3n }]),
+			gas: 300_000n,
+		})
+		await block()
+		await block()
+		expect(await alertsOf(bench, 'alert.unexplained')).toEqual([])
+		expect(said).toEqual([])
+		await expectClosed()
+	})
 })

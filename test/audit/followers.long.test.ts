@@ -179,8 +179,7 @@ test('behavior: a catch-up that is stopped at a commit is read again from where 
 	const from = await node.head()
 	for (let blocks = 0; blocks < 12; blocks++) {
 		await pay(bob, alice, 5n)
-		await node.mine(1)
-		await node.mine(99)
+		await node.mine(100)
 	}
 	const traced = () => gateway.count('trace_filter') + gateway.count('trace_block')
 	/** Dies after this many commits of the scanner. */

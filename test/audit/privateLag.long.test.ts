@@ -13,7 +13,7 @@ import { temporaryFolder } from '../support/folder.js'
 import { hideTransactions } from '../support/hiding.js'
 import { createStateGate } from '../support/stateGate.js'
 
-const lag = 50
+const lag = 20
 
 test('behavior: findings of late audits are true, through a reorganisation and a restart', async () => {
 	const node = await startTestAnvil(['--order', 'fifo'])

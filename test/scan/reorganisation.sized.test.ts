@@ -268,7 +268,7 @@ describe('reorganisations', () => {
 		},
 	)
 
-	test.each(soaked(sized([1], [1, 2, 3]), [1, 2, 3, 4, 5, 6, 7, 8]))(
+	test.each(soaked(sized([1], [2]), [1, 2, 3, 4, 5, 6, 7, 8]))(
 		'property: seed %i: what was reported, less what was retracted, is the chain',
 		async (seed) => {
 			const { node, accounts, bench } = await setUp(3)

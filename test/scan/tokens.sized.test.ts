@@ -149,7 +149,7 @@ describe('tokens', () => {
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.token'])
 	})
 
-	test.each(divided([1, 3_000, 100_000], (count) => count < 100_000))(
+	test.each(divided([1, 3_000, 4_000], (count) => count < 4_000))(
 		'behavior: %i watches cost one call more for a block near the head',
 		async (count) => {
 			const node = await startTestAnvil()

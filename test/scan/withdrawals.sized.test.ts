@@ -110,23 +110,6 @@ describe('withdrawals', () => {
 		expect(await bench.posted()).toHaveLength(2)
 	})
 
-	testOnce.each(['trace_filter', 'trace_block'] as const)(
-		'behavior: %s: of every block of a long pause',
-		async (source) => {
-			const { node, bench, pay } = await open({ source, books: false })
-			for (let index = 0; index < 30; index++) {
-				if (index % 3 === 0) await pay(index, watched, BigInt(index + 1))
-				await node.mine()
-			}
-			await node.mine()
-			await bench.settle()
-			expect((await told(bench)).map(({ index }) => index)).toEqual(
-				Array.from({ length: 10 }, (_, at) => String(3 * at)),
-			)
-			expect(await bench.posted()).toHaveLength(10)
-		},
-	)
-
 	test.each(divided(['trace_filter', 'trace_block', 'auto'] as const, (source) => source === 'auto'))(
 		'behavior: %s: the only ones that the chain has ever paid, amid a long pause, beside payments',
 		async (source) => {

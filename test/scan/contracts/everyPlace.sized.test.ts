@@ -219,28 +219,51 @@ const answering: readonly Row[] = [
 	answered('EIP-1967 admin', 'admin()'),
 ]
 
-/** Each row twice: a contract that logs nothing, and one that logs the event. */
-const tried = [...rows, ...answering].filter((_, n) => n % sized(8, 1) === 0)
-const all = tried.flatMap((row) =>
-	(row.event === undefined ? [null] : [null, row.event]).map((event) => ({ row, event })),
-)
 /** So many on one chain that they are read within the time of a poll on a busy machine, too. */
 const most = 20
-const parts = Array.from({ length: Math.ceil(all.length / most) }, (_, part) => ({
-	part: part + 1,
-	cases: all.slice(part * most, (part + 1) * most),
-}))
 
-/** Each source, with books and without, and a node that runs no code of ours. */
-const ways: readonly (Partial<BenchOptions> & { readonly overrides?: 'refused' })[] = [
-	{ source: 'trace_block', books: true },
-	{ source: 'trace_filter', books: true },
-	{ source: 'debug_traceBlockByNumber', books: false },
-	{ overrides: 'refused' },
+/** Each row twice: a contract that logs nothing, and one that logs the event. */
+function partsOf(tried: readonly Row[]) {
+	const all = tried.flatMap((row) =>
+		(row.event === undefined ? [null] : [null, row.event]).map((event) => ({ row, event })),
+	)
+	return Array.from({ length: Math.ceil(all.length / most) }, (_, part) => ({
+		part: part + 1,
+		cases: all.slice(part * most, (part + 1) * most),
+	}))
+}
+
+const every = [...rows, ...answering]
+
+interface Way {
+	readonly name: string
+	readonly options: Partial<BenchOptions>
+	readonly overrides?: 'refused'
+	readonly tried: readonly Row[]
+}
+
+/** Each source, with books and without, and a node that runs no code of ours: every row in one, a fourth in each. */
+const ways: readonly Way[] = [
+	{
+		name: 'trace_block',
+		options: { source: 'trace_block', books: true },
+		tried: every.filter((_, n) => n % sized(8, 1) === 0),
+	},
+	{
+		name: 'trace_filter',
+		options: { source: 'trace_filter', books: true },
+		tried: every.filter((_, n) => n % 4 === 1),
+	},
+	{
+		name: 'the tracer, without books',
+		options: { source: 'debug_traceBlockByNumber', books: false },
+		tried: every.filter((_, n) => n % 4 === 2),
+	},
+	{ name: 'no overrides', options: {}, overrides: 'refused', tried: every.filter((_, n) => n % 4 === 3) },
 ]
 
-describe.each(sized(ways.slice(0, 1), ways))('%o', ({ overrides, ...options }) => {
-	test.each(parts)('default: each place, with and without its event; part $part', async ({ cases }) => {
+describe.each(sized(ways.slice(0, 1), ways))('$name', ({ overrides, options, tried }) => {
+	test.each(partsOf(tried))('default: each place, with and without its event; part $part', async ({ cases }) => {
 		const anvil = await startTestAnvil()
 		onTestFinished(() => anvil.stop())
 		const gateway = await startDialectGateway(anvil.url, {

@@ -5,7 +5,6 @@ import { alertOf, type Bench, openBench, watchOf } from '../scan/bench.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { hideTransactions } from '../support/hiding.js'
-import { inFull, testOnce } from '../support/longRun.js'
 
 /** A network whose node holds back what it knows of balances, once it is told to. */
 async function open() {
@@ -21,7 +20,6 @@ async function open() {
 			return dialect.twist?.(method, params, result)
 		},
 	})
-	let commits = 0
 	let onDelivery: () => void = () => undefined
 	const bench = await openBench({
 		urls: [gateway.url],
@@ -29,7 +27,6 @@ async function open() {
 		around: (store) => ({
 			...store,
 			async commit(change) {
-				commits++
 				const state = await store.commit(change)
 				if (change.deliveries?.length) onDelivery()
 				return state
@@ -58,40 +55,14 @@ async function open() {
 		new Promise<void>((resolve) => {
 			onDelivery = resolve
 		})
-	const countOf = async (job: () => Promise<unknown>) => {
-		const before = commits
-		await job()
-		return commits - before
-	}
-	return { node, bench, treasury, hide, hold, book, pay, delivery, countOf }
+	return { node, bench, treasury, hide, hold, book, pay, delivery }
 }
 
 async function toldOf(bench: Bench, type: string) {
 	return (await bench.posted()).filter(({ message }) => message.type === type).map(alertOf)
 }
 
-testOnce(
-	'default: while a node is slow with balances the alert stands; its book is closed when they come',
-	async () => {
-		const { node, bench, treasury, hold, book, pay, delivery } = await open()
-		const before = await book()
-		const release = hold()
-		await pay(5n)
-		const head = await node.mine(1)
-		const told = delivery()
-		const polling = bench.settle()
-		await Promise.race([told, polling])
-		expect(await toldOf(bench, 'alert.transfer')).toHaveLength(1)
-		expect((await bench.store.network('local'))?.checkpoint.number).toBe(head)
-		expect(await book()).toEqual(before)
-		release()
-		await polling
-		expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
-		expect(await toldOf(bench, 'alert.unexplained')).toEqual([])
-	},
-)
-
-testOnce('behavior: a block that was scanned and not taken in at the end is read again and proved', async () => {
+test('behavior: a block that was scanned and not taken in at the end is read again and proved', async () => {
 	const { node, bench, treasury, hide, hold, book, pay, delivery } = await open()
 	const release = hold()
 	await pay(5n)
@@ -114,27 +85,4 @@ testOnce('behavior: a block that was scanned and not taken in at the end is read
 		{ fromBlock: Number(first), toBlock: Number(first), differenceWei: '7' },
 	])
 	expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
-})
-
-inFull(() => {
-	test('behavior: a hidden payment beside a sent alert has its own alert, with its block and amount', async () => {
-		const { node, bench, hide, pay } = await open()
-		await pay(5n)
-		hide(await pay(7n))
-		const head = await node.mine(1)
-		await bench.settle()
-		expect(await toldOf(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
-		expect(await toldOf(bench, 'alert.unexplained')).toMatchObject([
-			{ fromBlock: Number(head), toBlock: Number(head), differenceWei: '7', late: false },
-		])
-	})
-
-	test('default: the scanner and the auditor write once each for a part', async () => {
-		const { node, bench, pay, countOf } = await open()
-		await node.mine(1)
-		expect(await countOf(() => bench.settle())).toBe(2)
-		await pay(1n)
-		await node.mine(1)
-		expect(await countOf(() => bench.settle())).toBe(2)
-	})
 })
