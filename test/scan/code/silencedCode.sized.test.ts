@@ -65,7 +65,7 @@ const brief = ({ codeAddress, chosenByCaller, codeHash, count }: AlertData) =>
 	`${lower(codeAddress)?.slice(-2)} ${chosenByCaller ? 'each' : 'once'} ${codeHash} ${count ?? ''}`.trim()
 const known = keccak256(helperCode)
 // 6,400 fit into one transaction. Its codes have 40 s, which a busy machine does not keep for as many.
-const empties = soaked(sized(100, 1_500), 6_000)
+const empties = soaked(sized(100, 500), 6_000)
 /** Writes slot 1, then runs so many addresses without code. */
 const hiding = (count: number) =>
 	assemble(`

@@ -1,6 +1,6 @@
 // What rules a contract changes without an event: storage shows it, once, in its block, with both values.
 import { keccak256 } from 'ox/Hash'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { startTestAnvil } from '../../support/anvil.js'
@@ -117,6 +117,31 @@ test.each(divided([true, false], (books) => books))(
 		expect((await contract())?.codeHash).toBe(keccak256(newCode))
 	},
 )
+
+test('behavior: silent changes of two contracts in a block have their transactions asked at once', async () => {
+	// On a slow node, ten contracts one after the other would take longer than a poll may.
+	const asked = new Set<unknown>()
+	let isHeld = false
+	const twist = async (method: string, [hash]: readonly unknown[]) => {
+		if (!isHeld || method !== 'eth_getTransactionReceipt') return undefined
+		asked.add(hash)
+		await vi.waitUntil(() => asked.size === 2, { timeout: 60_000 })
+		return undefined
+	}
+	const watches = [ruled, other].map((address) => watchOf(address, { kinds: ['control'] }))
+	const { anvil, payer, bench, told } = await open({ source: 'trace_block', dialect: { twist }, watches })
+	const data = writing([implementation, someone('b')])
+	const hashes = [
+		await anvil.send({ from: payer, to: ruled, data }),
+		await anvil.send({ from: payer, to: other, data }),
+	]
+	await anvil.mine(1)
+	isHeld = true
+	await bench.settle()
+	expect((await told()).map(({ txHash, evidence }) => [txHash, evidence]).toSorted()).toEqual(
+		hashes.map((hash) => [hash, 'storage']).toSorted(),
+	)
+})
 
 testInFull('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
 	const { write, told, bench } = await open({

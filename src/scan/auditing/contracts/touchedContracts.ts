@@ -182,7 +182,7 @@ async function compared(
 	const readings = await ports.audit.reads.read(questions, block, reader, signal)
 	const transactionOf = createFinder(block, ports, signal)
 	const changed = new Map<Address, Contract | null>()
-	const found: Found[] = []
+	const finding: Promise<readonly Found[]>[] = []
 	const others: OtherCode[] = []
 	const unread = new Set<Address>()
 	const keep = settled.number - rememberedBlocks
@@ -208,11 +208,15 @@ async function compared(
 		const denied = deniedEvents({ watch: address, before: known.values, now: now.values, span }, announcements)
 		// What a function answers may change without a call to the contract.
 		const unseen = entry.isUnseen && reported.some(({ slot, member }) => slot !== null || member !== null)
-		const by = reported.length === 0 ? noTransaction : await transactionOf(entry.transactions)
 		const facts = { kind: 'control', watch: address, fromBlock: entry.from, role: null, logIndex: null } as const
-		const seen = { ...facts, evidence: 'storage', event: null, ...by, ...(unseen && { unseen }) } as const
-		for (const one of withDenied(address, reported, denied)) found.push({ ...seen, ...one })
+		const seen = { ...facts, evidence: 'storage', event: null, ...(unseen && { unseen }) } as const
+		const said = withDenied(address, reported, denied)
+		if (said.length === 0) continue
+		const by = reported.length === 0 ? noTransaction : transactionOf(entry.transactions)
+		finding.push(Promise.resolve(by).then((by) => said.map((one) => ({ ...seen, ...by, ...one }))))
 	}
+	// At once: one after the other, those of ten contracts would take longer on a slow node than a poll may.
+	const found = (await Promise.all(finding)).flat()
 	const facts = { questions, block, announcements }
 	const disputes = await disputesOf(found, facts, second, signal)
 	if (disputes.size > 0)
