@@ -86,3 +86,15 @@ test('behavior: a block that was scanned and not taken in at the end is read aga
 	])
 	expect(await book()).toMatchObject({ block: head, movedWei: 0n, balanceWei: await node.balanceWei(treasury, head) })
 })
+
+test('behavior: a hidden payment beside a sent alert has its own alert, with its block and amount', async () => {
+	const { node, bench, hide, pay } = await open()
+	await pay(5n)
+	hide(await pay(7n))
+	const head = await node.mine(1)
+	await bench.settle()
+	expect(await toldOf(bench, 'alert.transfer')).toMatchObject([{ valueWei: '5' }])
+	expect(await toldOf(bench, 'alert.unexplained')).toMatchObject([
+		{ fromBlock: Number(head), toBlock: Number(head), differenceWei: '7', late: false },
+	])
+})
