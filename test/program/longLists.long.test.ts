@@ -92,30 +92,6 @@ const rows: readonly (readonly [string, Hard])[] = [
 		},
 	],
 	[
-		'a Safe whose list of owners breaks, and leaves out one who still has a link and one who has none',
-		{
-			make: (node) => safeOf(node, [firstOwner, someone(1), someone(2)]),
-			// The first owner names somebody without a link, whom the Safe does not accept.
-			touch: silently(
-				[mapped(1n, 2n), after],
-				[mapped(after, 2n), firstOwner],
-				[mapped(firstOwner, 2n), someone(77)],
-				[mapped(someone(2), 2n), 0n],
-			),
-			told: [`safe.owner added ${after}`, `safe.owner removed ${someone(2)}`],
-			says: null,
-		},
-	],
-	[
-		'a Safe whose owners become a ring that leaves out others, who still have links',
-		{
-			make: (node) => safeOf(node, [firstOwner, someone(1), someone(2)]),
-			touch: silently([mapped(firstOwner, 2n), after], [mapped(after, 2n), firstOwner]),
-			told: [`safe.owner added ${after}`],
-			says: null,
-		},
-	],
-	[
 		'a Safe whose owners are a ring at its first look',
 		{
 			make: (node) => safeOf(node, [firstOwner, someone(1)], [[mapped(someone(1), 2n), firstOwner]]),

@@ -143,6 +143,38 @@ test('behavior: silent changes of two contracts in a block have their transactio
 	)
 })
 
+test.each([
+	[
+		'breaks, and leaves out one who still has a link and one who has none',
+		// The first owner names somebody without a link, whom a Safe does not accept.
+		[
+			[mapped(1n, 2n), someone('9')],
+			[mapped(someone('9'), 2n), someone('1')],
+			[mapped(someone('1'), 2n), someone('7')],
+			[mapped(someone('3'), 2n), 0n],
+		],
+		['removed 3', 'added 9'],
+	],
+	[
+		'becomes a ring that leaves out others, who still have links',
+		[
+			[mapped(someone('1'), 2n), someone('9')],
+			[mapped(someone('9'), 2n), someone('1')],
+		],
+		['added 9'],
+	],
+] as const)('behavior: a Safe whose list of owners %s', async (_, pairs, expected) => {
+	const owners = [someone('1'), someone('2'), someone('3')]
+	const { write, told, bench } = await open({ storage: safeStorage(owners, { singleton: someone('a') }) })
+	await write(...pairs)
+	await bench.settle()
+	const found = (await told()).map(({ change, action, values: [previous, current] }) => [
+		change,
+		`${action} ${String(current ?? previous).at(-1)}`,
+	])
+	expect(found.toSorted()).toEqual(expected.map((words) => ['safe.owner', words]).toSorted())
+})
+
 testInFull('behavior: an ERC-20 whose slots 0, 3 and 4 move is quiet', async () => {
 	const { write, told, bench } = await open({
 		storage: [
