@@ -434,6 +434,13 @@ describe('loadConfig', () => {
 		])
 	})
 
+	test('error: an amount of thousands of digits', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': `min_value: ${'1'.repeat(5_000)}\n${watchOf('1')}` })
+		expect(await problemsOf(load())).toEqual([
+			'watchlists/a.yaml:1:12: `min_value`: an amount has at most 200 characters',
+		])
+	})
+
 	test('error: no such file', async () => {
 		expect(await problemsOf(load())).toEqual(['tracewatch.yaml:1:1: the file cannot be read: it does not exist'])
 	})
