@@ -387,35 +387,39 @@ describe('thresholds of a balance', () => {
 		expect(state).toMatchObject({ closedTo: Number(await node.head()), reason: null })
 	})
 
-	testInFull.each([
+	const held = [
 		{ name: 'is still watched: its alert stands', isWatched: true, removed: [] },
 		{ name: 'is no longer watched: its alert is taken back', isWatched: false, removed: ['alert.removed'] },
-	])('error: replaced while no endpoint gives balances, a crossing of an address that $name', async (row) => {
-		const node = await startTestAnvil(['--no-mining'])
-		let isOut = false
-		const gateway = await startDialectGateway(node.url, {
-			twist(method) {
-				if (!isOut || !['eth_call', 'eth_getBalance'].includes(method)) return undefined
-				throw new Refused({ error: { code: -32000, message: 'missing trie node' } })
-			},
-		})
-		const { bench, quiet, before, pay, high } = await crossedBehind(node, gateway)
-		isOut = true
-		await node.mine()
-		await bench.settle()
-		await node.rpc('evm_revert', [before])
-		await node.rpc('evm_increaseTime', [100])
-		await pay()
-		if (!row.isWatched) bench.setWatches([quiet])
-		await node.mine(2)
-		await bench.settle()
-		isOut = false
-		bench.pass(40_000)
-		await node.mine(20)
-		await bench.settle()
-		await node.mine()
-		await bench.settle()
-		const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
-		expect(seen).toEqual([['alert.balance', high], ...row.removed.map((type) => [type, high])])
-	})
+	] as const
+	test.each(divided<(typeof held)[number]>(held, ({ isWatched }) => isWatched))(
+		'error: replaced while no endpoint gives balances, a crossing of an address that $name',
+		async (row) => {
+			const node = await startTestAnvil(['--no-mining'])
+			let isOut = false
+			const gateway = await startDialectGateway(node.url, {
+				twist(method) {
+					if (!isOut || !['eth_call', 'eth_getBalance'].includes(method)) return undefined
+					throw new Refused({ error: { code: -32000, message: 'missing trie node' } })
+				},
+			})
+			const { bench, quiet, before, pay, high } = await crossedBehind(node, gateway)
+			isOut = true
+			await node.mine()
+			await bench.settle()
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await pay()
+			if (!row.isWatched) bench.setWatches([quiet])
+			await node.mine(2)
+			await bench.settle()
+			isOut = false
+			bench.pass(40_000)
+			await node.mine(20)
+			await bench.settle()
+			await node.mine()
+			await bench.settle()
+			const seen = (await bench.posted()).map((one) => [one.message.type, alertOf(one).blockNumber])
+			expect(seen).toEqual([['alert.balance', high], ...row.removed.map((type) => [type, high])])
+		},
+	)
 })

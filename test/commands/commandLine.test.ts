@@ -11,6 +11,14 @@ test('default: without a command it lists all of them, says where to begin, and 
 	expect(stdout).toMatch(/Begin\s+with\s+`setup`,\s+or\s+with\s+`watch\s+ADDRESS\s+--rpc\s+URL`/)
 })
 
+test('default: the help of the program and of each command fits 80 columns', async () => {
+	for (const words of [[], ...Object.keys(commands).map((name) => [name])]) {
+		const { code, stdout } = await typed([...words, '--help'], { cwd: temporaryFolder() })
+		expect(code).toBe(0)
+		expect(stdout.split('\n').filter((line) => line.length > 80)).toEqual([])
+	}
+})
+
 test.each([
 	['node dist/cli.js', resolve('dist/cli.js')],
 	['tracewatch', '/usr/bin/tracewatch'],
