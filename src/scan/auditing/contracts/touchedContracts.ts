@@ -212,8 +212,8 @@ async function compared(
 		const seen = { ...facts, evidence: 'storage', event: null, ...(unseen && { unseen }) } as const
 		const said = withDenied(address, reported, denied)
 		if (said.length === 0) continue
-		const by = reported.length === 0 ? noTransaction : transactionOf(entry.transactions)
-		finding.push(Promise.resolve(by).then((by) => said.map((one) => ({ ...seen, ...by, ...one }))))
+		const asked = reported.length === 0 ? Promise.resolve(noTransaction) : transactionOf(entry.transactions)
+		finding.push(asked.then((by) => said.map((one) => ({ ...seen, ...by, ...one }))))
 	}
 	// At once: one after the other, those of ten contracts would take longer on a slow node than a poll may.
 	const found = (await Promise.all(finding)).flat()
