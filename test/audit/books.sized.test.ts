@@ -43,7 +43,7 @@ function polling(node: TestAnvil, bench: Bench): Hand {
 	}
 }
 
-// By trace_filter: accessLists.
+// accessLists.sized.test.ts does the same by `trace_filter`.
 testInFull.each(['trace_block', 'debug_traceBlockByNumber'] as const)(
 	'%s: books close after every block of the scenario',
 	async (source) => {

@@ -31,7 +31,7 @@ const cases = {
 } satisfies Record<string, { isDead: boolean; fault: Fault | null }>
 const kinds = Object.keys(cases) as (keyof typeof cases)[]
 
-/** To ask costs the daemon, too. */
+/** Each question costs the daemon processor time. */
 const seldom = { interval: 250 }
 
 /** A network of each name, and one without a node. Time passes in `run` as the test says. */

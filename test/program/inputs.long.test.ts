@@ -51,7 +51,7 @@ function expectProblems({ code, stderr }: Pick<Ended, 'code' | 'stderr'>, ...lin
 	for (const line of lines) expect(stderr).toMatch(line)
 }
 
-// What is said of each other mistake: test/config.
+// The words for other mistakes are tested in test/config.
 describe('a wrong configuration ends with 78, says where, and loses nothing', () => {
 	const mistakes: readonly [what: string, file: string, text: (good: string) => string, line: RegExp][] = [
 		['broken YAML', 'tracewatch.yaml', (text) => text.replace('[', '[['), /^tracewatch\.yaml:\d+:\d+: .*not closed/m],

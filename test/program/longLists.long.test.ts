@@ -111,7 +111,7 @@ const rows: readonly (readonly [string, Hard])[] = [
 	],
 ]
 
-/** To ask costs the daemon, too. */
+/** Each question costs the daemon processor time. */
 const seldom = { interval: 250 }
 
 test.each(rows)(

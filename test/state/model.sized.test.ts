@@ -9,8 +9,7 @@ import { soaked } from '../support/soak.js'
 import { makeFolder, newestSegment, removeFolder } from './file/folder.js'
 import type { Operation } from './operations.js'
 import { NOW_MS, operation } from './operations.js'
-import type { Reference } from './reference.js'
-import * as reference from './reference.js'
+import { emptyReference, expectStored, type Reference } from './reference.js'
 
 interface Real {
 	readonly folder: string
@@ -25,42 +24,6 @@ interface Model {
 }
 
 type Command = fc.AsyncCommand<Model, Real>
-
-async function compare({ now }: Model, { store }: Real): Promise<void> {
-	for (const name of ['ethereum', 'base']) {
-		const expected = now.networks[name]
-		expect(await store.network(name)).toEqual(
-			expected
-				? {
-						chainId: expected.chainId,
-						checkpoint: expected.checkpoint,
-						settled: expected.settled,
-						announcements: new Map(expected.announcements.map((entry) => [entry.id, entry])),
-						covered: new Map(Object.entries(expected.covered)),
-						backfills: reference.live(expected),
-						updatedAtMs: expected.updatedAtMs,
-						books: new Map(),
-						gaps: new Map(),
-						contracts: new Map(),
-					}
-				: null,
-		)
-	}
-	expect(await store.deliveries()).toEqual(now.deliveries)
-	expect(await store.nextDueMs()).toBe(reference.nextDueMs(now))
-	const { receivers } = await store.summary()
-	for (const [name, announcements] of receivers) {
-		const own = now.deliveries.filter(({ receiver }) => receiver === name)
-		const count = (status: string) => own.filter((each) => reference.shownStatus(each) === status).length
-		expect(announcements).toMatchObject({
-			pending: count('pending'),
-			held: count('held'),
-			parked: count('parked'),
-			dead: count('dead'),
-			delivered: now.delivered[name] ?? 0,
-		})
-	}
-}
 
 /** Several operations asked for in one breath share a write. */
 function together(operations: readonly Operation[]): Command {
@@ -79,7 +42,7 @@ function together(operations: readonly Operation[]): Command {
 					expect(rest).toMatchObject({ reason: { reason: 'disk', message: expect.stringContaining(real.folder) } })
 				} else expect(rest).toEqual({ value: steps[index]?.result })
 			}
-			await compare(model, real)
+			await expectStored(model.now, real.store)
 		},
 	}
 }
@@ -97,7 +60,7 @@ const crash: Command = {
 		await mend(real)
 		model.now.taken = []
 		real.store = await open(real.folder)
-		await compare(model, real)
+		await expectStored(model.now, real.store)
 	},
 }
 
@@ -173,7 +136,7 @@ test('behavior: over any operations, crashes and failed writes, it is what the p
 				const setup = async () => {
 					const real: Real = { folder, store: await open(folder), broken: null }
 					opened.push(real)
-					return { model: { now: reference.emptyReference() }, real }
+					return { model: { now: emptyReference() }, real }
 				}
 				await fc.asyncModelRun(setup, run)
 			} finally {

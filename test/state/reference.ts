@@ -1,10 +1,13 @@
 /** What a store should hold, in the plainest words: no disk, no sharing, no index; copied whole before each try. */
 
+import { expect } from 'vitest'
 import type { BlockRef } from '../../src/model/chain.js'
 import type { Delivery, Resolution } from '../../src/model/delivery.js'
 import type { Address } from '../../src/model/glossary.js'
+import type { Store } from '../../src/model/ports.js'
 import type { Announcement, Commit, Enrolment } from '../../src/model/state.js'
 import type { Backfill, Coverage } from '../../src/model/watch.js'
+import { readState } from './samples.js'
 
 export interface Reference {
 	networks: Record<string, ReferenceNetwork>
@@ -78,7 +81,7 @@ export function post(at: Reference, deliveries: readonly Delivery[]): Step {
 	return { writes }
 }
 
-export function live(network: ReferenceNetwork): Backfill[] {
+function live(network: ReferenceNetwork): Backfill[] {
 	return network.backfills
 		.map(({ next, ...rest }) => ({
 			...rest,
@@ -107,7 +110,7 @@ const isHeld = ({ status, digestAtMs, nextAttemptAtMs }: Delivery) =>
 	status === 'pending' && digestAtMs !== undefined && digestAtMs === nextAttemptAtMs
 
 /** As operators are shown it. */
-export const shownStatus = (delivery: Delivery) => (isHeld(delivery) ? 'held' : delivery.status)
+const shownStatus = (delivery: Delivery) => (isHeld(delivery) ? 'held' : delivery.status)
 
 const queueOf = ({ receiver, recipient }: Delivery) => `${receiver} ${recipient}`
 
@@ -135,7 +138,7 @@ export function claim(at: Reference, nowMs: number, perQueue: number): Step {
 	return { result: queues.map(String).sort(), writes: false }
 }
 
-export function nextDueMs(at: Reference): number | null {
+function nextDueMs(at: Reference): number | null {
 	const times = firstOfFreeQueues(at).flatMap((queue) => {
 		const inOrder = queue.filter(({ attempts }) => attempts < 5)
 		const stop = inOrder.findIndex((each) => !isHeld(each))
@@ -201,4 +204,47 @@ export function drop(at: Reference, ids: readonly string[]): Step {
 	at.deliveries = at.deliveries.filter((each) => !found.includes(each))
 	release(at, ids)
 	return { result: found.length, writes: found.length > 0 }
+}
+
+/** Fails where a store holds anything else. */
+export async function expectStored(now: Reference, store: Store): Promise<void> {
+	for (const name of ['ethereum', 'base']) {
+		const expected = now.networks[name]
+		const announcements = new Map(expected?.announcements.map((entry) => [entry.id, entry]))
+		const found = await readState(await store.network(name))
+		expect(found).toEqual(
+			expected
+				? {
+						chainId: expected.chainId,
+						checkpoint: expected.checkpoint,
+						settled: expected.settled,
+						announcements,
+						covered: new Map(Object.entries(expected.covered)),
+						backfills: live(expected),
+						updatedAtMs: expected.updatedAtMs,
+						books: new Map(),
+						gaps: new Map(),
+						contracts: new Map(),
+					}
+				: null,
+		)
+		if (found) expect([...found.announcements.keys()]).toEqual([...announcements.keys()])
+	}
+	expect(await store.deliveries()).toEqual(now.deliveries)
+	expect(await store.nextDueMs()).toBe(nextDueMs(now))
+	const { receivers, networks } = await store.summary()
+	for (const [name, expected] of Object.entries(now.networks)) {
+		expect(networks.get(name)?.backfills).toEqual(live(expected))
+	}
+	for (const [name, told] of receivers) {
+		const own = now.deliveries.filter(({ receiver }) => receiver === name)
+		const count = (status: string) => own.filter((each) => shownStatus(each) === status).length
+		expect(told).toMatchObject({
+			pending: count('pending'),
+			held: count('held'),
+			parked: count('parked'),
+			dead: count('dead'),
+			delivered: now.delivered[name] ?? 0,
+		})
+	}
 }

@@ -58,7 +58,7 @@ const limits: Readonly<Record<string, Twist>> = {
 	),
 }
 
-// It is only read.
+// No test changes it, so that one serves all.
 let node: TestAnvil
 let watched: readonly Address[]
 let token: Address
