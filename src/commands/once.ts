@@ -1,5 +1,7 @@
 import { rm } from 'node:fs/promises'
+import type { ReceiverSettings } from '../config/settings/settings.js'
 import { openParts } from '../daemon/parts.js'
+import type { Delivery } from '../model/delivery.js'
 import { controlPath } from '../ops/controlSocket.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
@@ -33,14 +35,27 @@ export const once: Command = {
 				}),
 			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
+			const waiting = overdue(await parts.store.deliveries('pending'), config.receivers).length
 			const unfinished = results.filter((result) => result !== 'done').length
-			log.info({ networks: results.length, unfinished, delivered, failed, held }, 'all networks were polled once')
+			log.info(
+				{ networks: results.length, unfinished, delivered, failed, held, waiting },
+				'all networks were polled once',
+			)
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk needs a person. Nothing is lost, but retrying alone does not help.
 			if (results.includes('unwritten') || results.includes('broken')) return exitCodes.failed
-			return unfinished + failed > 0 ? exitCodes.tryAgain : exitCodes.done
+			return unfinished + failed + waiting > 0 ? exitCodes.tryAgain : exitCodes.done
 		} finally {
 			await parts.closers.close()
 		}
 	},
+}
+
+/** Due deliveries that were not tried: the first of their queue failed, and its next attempt is later. */
+function overdue(pending: readonly Delivery[], receivers: readonly ReceiverSettings[]): readonly Delivery[] {
+	return pending.filter(({ receiver, recipient, nextAttemptAtMs }) => {
+		const settings = receivers.find(({ name }) => name === receiver)
+		const isKnown = recipient === null || (settings?.type === 'email' && settings.to.includes(recipient))
+		return settings !== undefined && isKnown && nextAttemptAtMs <= Date.now()
+	})
 }

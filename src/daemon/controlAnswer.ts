@@ -1,5 +1,8 @@
 import { fitWords } from '../base/text/outgoing.js'
 import { isLagUnknown } from '../core/networkLine.js'
+import { byQueue } from '../core/outbox/queue.js'
+import { inSendingOrder } from '../core/outbox/urgency.js'
+import { holdersOf } from '../core/outbox/waiting.js'
 import type { Store } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import type { ChangeRequest, ControlReply, ControlRequest } from '../ops/controlSocket.js'
@@ -33,8 +36,17 @@ export async function carryOut(store: Store, request: ChangeRequest): Promise<nu
 		case 'mark-gaps':
 			return await store.markGaps(request.network, request.blocks.map(BigInt), { act: request.mark, atMs })
 		case 'retry':
-			return await store.retry(request.ids, atMs)
+			return await retryNow(store, request.ids, atMs)
 		case 'drop':
 			return await store.drop(request.ids)
 	}
+}
+
+/** With what stands before them in their queues, since order holds. Resolves to how many of `ids` there are. */
+async function retryNow(store: Store, ids: readonly string[], atMs: number): Promise<number> {
+	const asked = new Set(ids)
+	const queues = [...byQueue(await store.deliveries('pending')).values()]
+	const before = queues.flatMap((queue) => holdersOf(inSendingOrder(queue), asked)).map(({ id }) => id)
+	const [count] = await Promise.all([store.retry(ids, atMs), store.retry(before, atMs)])
+	return count
 }

@@ -238,7 +238,7 @@ export const undeliveredFields = z.object({
 			'parked: refused, kept and tried again, and each sent to the fallback too; dead: given up, each sent there; ' +
 				'failing: every attempt has failed for five minutes, and its deliveries are kept and retried.',
 		),
-	count: count.describe('Deliveries in that state.'),
+	count: count.describe('How many messages wait for it; of `dead`, how many were given up.'),
 	reason: text.describe('What the other side says.'),
 	since: time,
 	ends: z

@@ -98,7 +98,8 @@ async function ask(stateDir: string, request: ControlRequest): Promise<ControlRe
 		return JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))
 	} catch (cause) {
 		if (['ENOENT', 'ECONNREFUSED', 'EACCES', 'ENOTSOCK'].includes(codeOf(cause) ?? '')) return null
-		throw new PlainError(`${UNANSWERED} (${words(cause)})`, { cause })
+		const later = request.act === 'health' ? '' : ', and may still carry this out'
+		throw new PlainError(`${UNANSWERED} (${words(cause)})${later}`, { cause })
 	}
 }
 

@@ -224,8 +224,9 @@ describeOnce('beside a running daemon', () => {
 
 		sick.answer = () => 204
 		const before = sick.hits.length
-		const retried = await opened.run(['deliveries', 'retry', '--all', '--receiver', 'sick'])
-		expect(retried).toMatchObject({ code: 0, stdout: '2 deliveries will be tried again now\n' })
+		// The first stands before it in the queue, and is tried first.
+		const retried = await opened.run(['deliveries', 'retry', listed[2].id])
+		expect(retried).toMatchObject({ code: 0, stdout: '1 delivery will be tried again now\n' })
 		await sick.until((hits) => hits.length >= before + 2)
 		expect(told(sick.hits.slice(before)).map(({ data }) => data.valueWei)).toEqual(['11', '13'])
 		expect((await running.stop()).code).toBe(0)
@@ -238,6 +239,19 @@ testInFull('behavior: a state that a command holds for a moment is waited for', 
 	const waiting = opened.run(['once'], { LOG_LEVEL: 'debug' })
 	setTimeout(() => void unlock(), 1_000)
 	expect((await waiting).code).toBe(0)
+})
+
+testOnce('error: `once` ends with 75 while the first message of a queue waits for its next attempt', async () => {
+	const sick = await hookServer()
+	sick.answer = () => ({ status: 503, headers: { 'retry-after': '3600' } })
+	const opened = site({ sick: sick.origin }, [`{address: ${treasury}, from_block: 1}`])
+	expect((await opened.run(['once'])).code).toBe(75)
+	sick.answer = () => 204
+	expect((await opened.run(['once'])).code).toBe(75)
+	expect(sick.hits).toHaveLength(1)
+	expect((await opened.run(['deliveries', 'retry', '--all'])).code).toBe(0)
+	expect((await opened.run(['once'])).code).toBe(0)
+	expect(told(sick.hits.slice(1)).map(({ data }) => data.valueWei)).toEqual(['1', '4', '2'])
 })
 
 describeOnce('test-send', () => {

@@ -30,8 +30,8 @@ export const deliveries: Command = {
 			.addArgument(
 				new Argument(
 					'[act]',
-					'list; retry: attempts deliveries now, whatever their status, a held one alone; drop: removes them, they ' +
-						'will never be sent',
+					'list; retry: attempts deliveries now, whatever their status, after those that stand before them in their ' +
+						'queue, a held one alone; drop: removes them, they will never be sent',
 				)
 					.choices(['list', 'retry', 'drop'])
 					.default('list'),

@@ -84,6 +84,13 @@ export function claimable<D extends Waiting & Held>(queue: readonly D[], nowMs: 
 	return [...mixed, ...aside.slice(Math.ceil(inOrder.length / IN_ORDER_EACH))].slice(0, most)
 }
 
+/** What holds back one of these in a queue in sending order, and is none of them. */
+export function holdersOf(queue: readonly Delivery[], ids: ReadonlySet<string>): readonly Delivery[] {
+	const inOrder = queue.filter((one) => !isAside(one))
+	const last = inOrder.findLastIndex(({ id }) => ids.has(id))
+	return inOrder.slice(0, Math.max(0, last)).filter((one) => !isHeld(one) && !ids.has(one.id))
+}
+
 /** When something of a queue in sending order can be tried next; null: nothing waits. */
 export function nextDueMsOf(queue: readonly Delivery[]): number | null {
 	let next: number | null = null

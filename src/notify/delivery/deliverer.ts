@@ -6,6 +6,7 @@
 import { pause } from '../../base/waits/wait.js'
 import { queueOf } from '../../core/outbox/queue.js'
 import { isHeld } from '../../core/outbox/waiting.js'
+import { StateError } from '../../errors.js'
 import type { Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
@@ -223,13 +224,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		)
 	}
 
-	/** A worker threw, which is a fault of tracewatch or of the store: the queue waits longer and longer. */
+	/** A worker threw, as the state cannot be written, or by a fault of tracewatch: the queue waits longer and longer. */
 	function breaksOff([first]: readonly Delivery[], error: unknown): void {
 		if (first === undefined) return
 		const failures = memory.of(first).failures + 1
 		memory.change(first, { failures, pausedUntilMs: clock() + queuePauseMs(failures) })
 		const facts = { err: error, receiver: first.receiver, delivery: first.id }
-		log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
+		if (error instanceof StateError) log.error(facts, 'what came of deliveries cannot be written; they are tried again')
+		else log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
 	}
 
 	function rateOf(delivery: Delivery): DigestRate | null {

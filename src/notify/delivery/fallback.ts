@@ -11,6 +11,7 @@ import type { Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Store } from '../../model/ports.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
+import { isOfAll } from './queueMemory.js'
 import { countOf, findingOf, isForFallback, receiverTroubles, sideOf } from './receiverTroubles.js'
 import type { TroubleBook } from './troubles.js'
 
@@ -68,8 +69,11 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf }: Fal
 	function beginOf(trouble: UndeliveredTrouble, deliveries: readonly Delivery[]) {
 		const { receiver, recipient, sinceMs, state, receivers } = trouble
 		const side = sideOf(trouble)
-		const reason = findingOf(side, deliveries)?.delivery.lastError ?? ''
-		const count = countOf(state, deliveries)
+		const { lastError, lastErrorCode = 'refused' } = findingOf(side, deliveries)?.delivery ?? {}
+		const reason = lastError ?? ''
+		// A mailbox may refuse while the others of the same server accept.
+		const isOfOne = state === 'parked' && recipient !== null && !isOfAll(lastErrorCode)
+		const count = countOf(state, isOfOne ? deliveries.filter((one) => one.recipient === recipient) : deliveries)
 		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
 		const id = `${side}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
 		const data = { id, receiver, recipient, state, count, reason, since: iso(sinceMs) }

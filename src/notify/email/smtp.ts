@@ -25,6 +25,8 @@ export interface Smtp {
 }
 
 const connectTimeLimitMs = 10_000
+/** Servers let senders wait against spam. RFC 5321 allows five minutes, and a whole mail has 90 s here. */
+const greetingTimeLimitMs = 60_000
 
 type SocketCallback = (error: Error | null, options?: { connection: Socket }) => void
 
@@ -60,7 +62,7 @@ export function createSmtp(settings: SmtpSettings, connections: number): Smtp {
 		// Shorter than the servers' own timeouts, so that a connection does not end while a mail is being sent.
 		idleTimeout: 20_000,
 		connectionTimeout: connectTimeLimitMs,
-		greetingTimeout: connectTimeLimitMs,
+		greetingTimeout: greetingTimeLimitMs,
 		socketTimeout: 60_000,
 		// A reply has lines of at most 512 bytes. The default, 1 MiB, would be searched for secrets at one go.
 		maxResponseSize: 16_384,

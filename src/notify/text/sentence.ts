@@ -91,5 +91,5 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 		return `NOT DELIVERED: ${who} did not accept messages, which were given up; they are sent to you instead`
 	const wait = counted(count, 'message waits', 'messages wait')
 	if (state === 'failing') return `NOT DELIVERED: ${who} has failed at every attempt for minutes; ${wait}`
-	return `NOT DELIVERED: ${who} refuses messages; ${wait}, and ${count === 1 ? 'is' : 'are'} sent to you too`
+	return `NOT DELIVERED: ${who} refuses messages; ${wait}, and what it refuses is sent to you too`
 }

@@ -30,8 +30,8 @@ export const whatNow = {
 	parked: [
 		`${toDo}put right what the reason below says, at the receiver or in its settings; if these or its secret ` +
 			'changed, restart tracewatch.',
-		'What waits is kept, and each alert is sent to you too. After a minute, and later every quarter of an hour or ' +
-			'when the receiver says, one message is tried; as soon as one is accepted, all of them are. ' +
+		'What waits is kept, and each alert that is refused is sent to you too. After a minute, and later every quarter ' +
+			'of an hour or when the receiver says, one message is tried; as soon as one is accepted, all of them are. ' +
 			'"tracewatch deliveries" lists them.',
 	],
 	failing: [

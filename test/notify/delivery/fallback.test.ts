@@ -264,6 +264,18 @@ describe('the fallback of a receiver', () => {
 		)
 	})
 
+	test('behavior: of two mailboxes one refuses, one is full: the report counts what waits for the first', async () => {
+		const to = ['full@example.org', 'bad@example.org']
+		const mail = scripted('mail', (one) => (one.recipient === 'bad@example.org' ? gone : retry), to)
+		const desk = keeping('desk')
+		const ofBoth = (at: number) =>
+			to.map((recipient, of) => alertDeliveryOf(2 * at + of, { receiver: 'mail', recipient }))
+		await lab.store.post([1, 2].flatMap(ofBoth))
+		await deliverer([mail, desk], { mail: 'desk' }).drainOnce(never)
+		const [report] = desk.told.filter(({ message }) => message.type === 'system.undelivered')
+		expect(report?.message.data).toMatchObject({ receiver: 'mail', recipient: 'bad@example.org', count: 2 })
+	})
+
 	test('behavior: mails whose login is refused: one word to a webhook, however many recipients', async () => {
 		const servers = {
 			mail: await startMailServer({ login: { user: 'me', pass: 'right' }, loginInClear: true }),

@@ -133,12 +133,15 @@ describe('subjects', () => {
 
 	test('behavior: a receiver that accepts nothing, and one that refuses', () => {
 		const parked = composeMessage(messageOf(undeliveredData(), 'system.undelivered'))
-		expect(parked.subject).toBe('NOT DELIVERED: ops-hook refuses messages; 12 messages wait, and are sent to you too')
+		expect(parked.subject).toBe(
+			'NOT DELIVERED: ops-hook refuses messages; 12 messages wait, and what it refuses is sent to you too',
+		)
 		for (const fact of ['ops-hook', '12', 'answered 410', '2026-11-20 10:00:00 UTC', 'fallback of ops-hook'])
 			expect(parked.text).toContain(fact)
 		const one = undeliveredData({ recipient: 'a@example.org', count: 1 })
 		expect(composeMessage(messageOf(one, 'system.undelivered')).subject).toBe(
-			'NOT DELIVERED: ops-hook (a@example.org) refuses messages; 1 message waits, and is sent to you too',
+			'NOT DELIVERED: ops-hook (a@example.org) refuses messages; 1 message waits, ' +
+				'and what it refuses is sent to you too',
 		)
 		const dead = composeMessage(messageOf(undeliveredData({ state: 'dead' }), 'system.undelivered'))
 		expect(dead.subject).toBe(
