@@ -27,6 +27,7 @@ export const apart = [
 	'test/base/waits/deadline.test.ts',
 	'test/daemon/cleanedStore.long.test.ts',
 	'test/kinds/newKind.long.test.ts',
+	'test/scan/contracts/slowNode.long.test.ts',
 ]
 const short = ['test/**/*.test.ts']
 const others = 'test/**/*.{long,soak}.test.ts'
