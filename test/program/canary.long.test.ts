@@ -85,7 +85,7 @@ describe('no secret leaves', () => {
 		own.mood = mood
 		const isLimited = mood === 'limited'
 		// Whoever is limited for ever gives up after 10 s in place of 80.
-		const soon = isLimited ? smallFigures('longestPauseMs=1000') : {}
+		const soon = isLimited ? smallFigures('longestPauseMs=1000,triesForSpeed=0') : {}
 		const replay = ['replay', '--from', '1', '--to', '1']
 		const bad = await Promise.all([site.run(['once'], soon), isLimited ? site.run(replay, soon) : site.type(replay)])
 		for (const { code } of bad) expect(code).not.toBe(0)

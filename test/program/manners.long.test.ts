@@ -36,7 +36,7 @@ const values = (hook: HookServer) =>
 test('default: past its number a receiver gets the rest in one message, none lost', async () => {
 	const hook = await hookServer()
 	// Longer than anything here stands still, or a third would be told by itself.
-	const here = site([hookAt('hook', hook, ', digest: {every: 20s, max: 2}')], incoming)
+	const here = site([hookAt('hook', hook, ', digest: {every: 8s, max: 2}')], incoming)
 	const running = here.start(['run'])
 	await running.line(({ msg }) => msg === 'coverage changed')
 	await node.automine(false)

@@ -18,7 +18,7 @@ async function open(isHostile: (number: bigint) => boolean, shortened = 1) {
 	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
 	let nowMs = 1_700_000_000_000
 	const clock = () => nowMs
-	const real = createRpc({ url: gateway.url, clock, timeoutMs: 6_000 })
+	const real = createRpc({ url: gateway.url, clock, timeoutMs: 4_000 })
 	/** How long the trials meant to wait, each time; they wait a part of it. */
 	const patience: number[] = []
 	const allowance = (usualMs: number) => {
@@ -65,7 +65,7 @@ test('behavior: a probe with a single block answered proves the source', async (
 })
 
 test('behavior: with none that is answered, it is trusted for now, but not its filter', async () => {
-	const { ask, pass, failing, gateway } = await open(() => true)
+	const { ask, pass, failing, gateway } = await open(() => true, 2)
 	const { capabilities, tookMs } = await ask()
 	expect(capabilities).toMatchObject({ proved: false, passing: true, trusted: true })
 	expect(capabilities.sources).toEqual(['trace_block', 'debug_traceBlockByNumber'])
