@@ -111,7 +111,10 @@ async function answerTo(argv: readonly string[], io: Io): Promise<ExitCode> {
 		code = ended
 	})
 	try {
-		await program.parseAsync(argv, { from: 'user' })
+		const [first, name] = argv
+		// Commander's own `help` knows no options: a command declares them once it is loaded.
+		const words = first === 'help' && name !== undefined ? [name, '--help'] : argv
+		await program.parseAsync(words, { from: 'user' })
 		return code
 	} catch (error) {
 		if (!(error instanceof CommanderError)) throw error

@@ -4,7 +4,7 @@ import { iso } from '../base/utc.js'
 import { booksInWords, notProvedInWords } from '../core/ledger/booksInWords.js'
 import { networkLine } from '../core/networkLine.js'
 import { knownNames, receiverCounts } from '../core/outbox/receiverCounts.js'
-import { refusalsInWords } from '../core/outbox/refusals.js'
+import { refusalsInWords, unconfiguredInWords } from '../core/outbox/refusals.js'
 import { PlainError } from '../errors.js'
 import type { NetworkSummary, StatePlace, StateSummary } from '../model/state.js'
 import { askHealth, type ControlHealth, controlPath } from '../ops/controlSocket.js'
@@ -52,7 +52,7 @@ interface KnownHeads {
 }
 
 interface Asked {
-	/** Absent when unknown: instances that share a database may run on any machine. */
+	/** Absent beside an instance that has the database, perhaps on another machine: it is not asked. */
 	readonly daemon?: DaemonLine
 	readonly heads?: ControlHealth['heads']
 }
@@ -71,21 +71,24 @@ async function daemonOf(
 	}
 	const lastMs = Math.max(0, ...[...(summary?.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
-	// The daemon removes its socket when it ends; a socket that is left shows that it was killed.
-	const wasKilled = isFolder && existsSync(controlPath(place.dir))
+	// The daemon removes its socket when it ends, or gives its lease back; what is left shows that it was killed.
+	const wasKilled = isFolder ? existsSync(controlPath(place.dir)) : found?.wasKilled === true
+	const runs = isFolder || found?.isHeld === false ? false : null
 	const reasons: string[] = []
-	if (isFolder) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
-	else if (isLong && found?.isHeld === false)
+	if (!isFolder && isLong && runs === false)
 		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot write to the database')
+	else if (runs === false) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
 	// Beside a database no daemon is asked: the stalls that it has reported are in the state.
 	const stalls = isFolder ? [] : stallsInWords(found)
 	reasons.push(...stalls)
 	const named = receivers.map((name) => ({ name, fallback: null }))
 	const refusals = summary === null ? [] : refusalsInWords(summary, named)
 	reasons.push(...refusals)
+	// Where the settings cannot be read, no receiver is known.
+	if (summary !== null && receivers.length > 0) reasons.push(...unconfiguredInWords(summary, receivers))
 	if (reasons.length === 0) return {}
 	const ok = refusals.length === 0 && stalls.length === 0 && !wasKilled && !isLong
-	const line = { running: isFolder ? false : null, ok, reason: reasons.join('; ') }
+	const line = { running: runs, ok, reason: reasons.join('; ') }
 	return { daemon: refusals.length + stalls.length === 0 ? line : { ...line, reasons } }
 }
 
@@ -103,7 +106,7 @@ function unwell(error: unknown): ControlHealth {
 	return { ok: false, reason: error.message }
 }
 
-/** As in the answer of a running daemon; `running` is null when several instances may run and none holds a lease. */
+/** As in the answer of a running daemon; `running` is null where another instance has the database. */
 type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons' | 'failing'> & { readonly running: boolean | null }
 
 interface Report extends ReturnType<typeof reportOf> {
@@ -124,6 +127,7 @@ function reportOf(
 		),
 		receivers: knownNames(receivers, summary?.receivers).map((name) => ({
 			receiver: name,
+			configured: receivers.length === 0 || receivers.includes(name),
 			...receiverCounts(summary?.receivers.get(name), 0),
 		})),
 	}
@@ -170,7 +174,7 @@ function reportOfNetwork(
 /** Each reason has a line of its own, so that the second one is not overlooked. */
 function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]): Generator<string> {
 	const { running, ok, reason, reasons = [], failing = [] } = daemon
-	const unreached = receivers.filter(({ failedAttempts }) => failedAttempts > 0).map(({ receiver }) => receiver)
+	const unreached = receivers.flatMap((one) => (one.configured && one.failedAttempts > 0 ? one.receiver : []))
 	const faults = [
 		...(failing.length === 0 ? [] : [`polling fails: ${failing.join(', ')}`]),
 		...(unreached.length === 0 ? [] : [`at present no message reaches ${unreached.join(', ')}`]),
@@ -219,7 +223,8 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		const own = aside === 0 ? '' : ` (${aside} retried separately)`
 		const kept = held === 0 ? '' : `${held} held, `
 		const times = failedAttempts === 1 ? 'once' : `${failedAttempts} times`
-		const fails = failedAttempts === 0 ? '' : ` (IT FAILS: the first was tried ${times})`
+		const isTried = line.configured && failedAttempts > 0
+		const fails = !line.configured ? ' (not configured)' : isTried ? ` (IT FAILS: the first was tried ${times})` : ''
 		const waits = `${pending} pending${fails}${own}`
 		yield `${receiver}: ${waits}, ${kept}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}

@@ -55,7 +55,7 @@ export function createRefusals({ config, store, metrics, troubles, inEffect }: R
 	return {
 		refused: (words: string) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
 		accepted() {
-			const many = `${counted(inEffect.watches.length, 'address is', 'addresses are')} watched`
+			const many = counted(inEffect.watches.length, 'watch', 'watches')
 			return reconcile(false, `the watchlists are right again and in effect: ${many}`)
 		},
 	}

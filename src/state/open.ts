@@ -89,8 +89,9 @@ export interface Peek {
 	readonly whole: StateDoc
 	/** Rows of a folder that are not in the history's own files yet, oldest first. */
 	readonly rows?: readonly HistoryEntry[]
-	/** For a database: whether an instance has it now. */
+	/** For a database: whether an instance has it now, and whether the last one ended without giving it back. */
 	readonly isHeld?: boolean
+	readonly wasKilled?: boolean
 }
 
 /**

@@ -2,10 +2,10 @@
 
 import { StateError } from '../errors.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
-import type { StatePlace } from '../model/state.js'
+import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
 import { holdFolder } from './file/disk/hold.js'
-import { journalAt, openHistory, peek } from './open.js'
+import { copyWatchlists, journalAt, openHistory, openWatchlistCopies, peek } from './open.js'
 
 /** Entries of the history that are in memory at once. */
 const HISTORY_PIECE = 1_000
@@ -13,9 +13,9 @@ const HISTORY_PIECE = 1_000
 type Pieces = AsyncIterable<readonly HistoryEntry[]>
 
 /**
- * Copies the state and what was sent; `from` stays as it is. Creates `to` if necessary. Resolves to what was copied.
- * Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds no state or `to` holds one,
- * `damaged`, `format` or `disk`.
+ * Copies the state, what was sent and the last good watchlists; `from` stays as it is. Creates `to` if necessary.
+ * Resolves to what was copied. Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds
+ * no state or `to` holds one, `damaged`, `format` or `disk`.
  */
 export async function copyState(from: StatePlace, to: StatePlace): Promise<StateDoc> {
 	// A folder without a state is left as it is.
@@ -28,7 +28,8 @@ export async function copyState(from: StatePlace, to: StatePlace): Promise<State
 		}
 		const history = await openHistory(from)
 		try {
-			await fillPlace(to, found.whole, oldestFirst(history, found.rows ?? []))
+			const copies = await openWatchlistCopies(from).catch(unlessDamaged)
+			await fillPlace(to, found.whole, oldestFirst(history, found.rows ?? []), copies)
 		} finally {
 			await history.close()
 		}
@@ -46,7 +47,18 @@ function inUse(): StateError {
 	)
 }
 
-async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): Promise<void> {
+/** Damaged copies are none, as at a start. */
+function unlessDamaged(error: unknown): null {
+	if (error instanceof StateError && error.reason === 'damaged') return null
+	throw error
+}
+
+async function fillPlace(
+	place: StatePlace,
+	whole: StateDoc,
+	history: Pieces,
+	copies: WatchlistCopies | null,
+): Promise<void> {
 	const journal = await journalAt(place)
 	try {
 		const { whole: present } = await journal.acquire()
@@ -60,6 +72,7 @@ async function fillPlace(place: StatePlace, whole: StateDoc, history: Pieces): P
 			})
 			await journal.addHistory(numbered)
 		}
+		if (copies !== null) await copyWatchlists(place, copies, journal.fence?.() ?? null)
 		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {
 		await journal.close()

@@ -19,6 +19,11 @@ test('default: the help of the program and of each command fits 80 columns', asy
 	}
 })
 
+test('default: `help` before a command prints what `--help` after it does', async () => {
+	const cwd = temporaryFolder()
+	expect(await typed(['help', 'run'], { cwd })).toEqual(await typed(['run', '--help'], { cwd }))
+})
+
 test.each([
 	['node dist/cli.js', resolve('dist/cli.js')],
 	['tracewatch', '/usr/bin/tracewatch'],

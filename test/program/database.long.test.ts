@@ -75,7 +75,21 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect(await longAgo()).toEqual({ code: 0, daemon: undefined })
 		await running.stop()
 		const reason = expect.stringContaining('no daemon runs, or it cannot write to the database')
-		expect(await longAgo()).toEqual({ code: 1, daemon: { running: null, ok: false, reason } })
+		expect(await longAgo()).toEqual({ code: 1, daemon: { running: false, ok: false, reason } })
+	})
+
+	test('status: tells an instance that ended from one that was killed, by its lease', async () => {
+		const here = site()
+		expect((await inProcess(here).run(['once'], env())).code).toBe(0)
+		const status = async () => {
+			const { code, stdout } = await inProcess(here).run(['status', '--json'], env())
+			return { code, daemon: JSON.parse(stdout).daemon }
+		}
+		expect(await status()).toEqual({ code: 0, daemon: { running: false, ok: true, reason: 'no daemon runs' } })
+		const overdue = `update tracewatch.head set expires = clock_timestamp() - interval '1 s'`
+		await server?.sql(overdue, [], new URL(url).pathname.slice(1))
+		const reason = 'no daemon runs: it was killed'
+		expect(await status()).toEqual({ code: 1, daemon: { running: false, ok: false, reason } })
 	})
 
 	test('status: names a network that its daemon has found stalled, also by its exit code', async () => {
@@ -266,8 +280,6 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 
 		const folder = { DATABASE_URL: 'state' }
 		const after = JSON.parse((await here.run(['status', '--json'], folder)).stdout)
-		// Only beside a folder is there a daemon to be asked.
-		delete after.daemon
 		for (const { networks } of [before, after]) for (const one of networks) delete one.lastScanSecondsAgo
 		expect(after).toEqual(before)
 		for (const [from, to] of [

@@ -75,6 +75,13 @@ inFull(() => {
 	})
 })
 
+testOnce('error: an endpoint of another chain than --chain-id says: nothing is written', async () => {
+	const { out, secrets, script } = await startSetup(node)
+	const { code, stderr } = await script(['--chain-id', '10', '--address', treasury], secrets)
+	expect([code, stderr]).toEqual([1, expect.stringContaining('the endpoint is of chain 31337, not 10 (--chain-id)')])
+	expect(existsSync(out)).toBe(false)
+})
+
 testInFull('behavior: replay fits the terminal that it is shown on', async () => {
 	const { here, out, secrets, script } = await startSetup(node)
 	await script(['--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Treasury'], secrets)

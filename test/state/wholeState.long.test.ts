@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -6,7 +7,7 @@ import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { holdFolder } from '../../src/state/file/disk/hold.js'
-import { openHistory, openStore, peek } from '../../src/state/open.js'
+import { copyWatchlists, openHistory, openStore, openWatchlistCopies, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
@@ -153,6 +154,34 @@ test('default: troubles that receivers were notified of are copied along', async
 	for (const to of places) {
 		await copyState(from, to)
 		expect(await during(to, (store) => store.troubles())).toEqual(troubles)
+		from = to
+	}
+})
+
+test('default: the last good watchlists are copied along', async () => {
+	const text = 'network: base\n'
+	const files = [{ path: '/etc/tracewatch/watchlists/a.yaml', digest: createHash('sha256').update(text).digest('hex') }]
+	const copies = { revision: 'r1', watchlists: files.map(({ path }) => path), files }
+	const places = [...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
+	let from = inFolder('zero')
+	await filled(from)
+	await copyWatchlists(
+		from,
+		{
+			...copies,
+			chunks: async function* () {
+				yield Buffer.from(text)
+			},
+		},
+		null,
+	)
+	for (const to of places) {
+		await copyState(from, to)
+		const { chunks, ...found } = (await openWatchlistCopies(to)) ?? {}
+		expect(found).toEqual(copies)
+		const bytes: Uint8Array[] = []
+		for await (const chunk of chunks?.(files[0]?.path ?? '') ?? []) bytes.push(chunk)
+		expect(String(Buffer.concat(bytes))).toBe(text)
 		from = to
 	}
 })

@@ -106,6 +106,12 @@ export function readLabel(text: string): string {
 async function tryEndpoint(said: Said, { signal }: Io): Promise<Trial> {
 	const url = said.rpc ?? ''
 	const chainId = Number(await chainIdOf(url, signal))
+	const { expectedChainId = chainId } = said
+	if (expectedChainId !== chainId)
+		return {
+			code: exitCodes.failed,
+			lines: [`the endpoint is of chain ${chainId}, not ${expectedChainId} (--chain-id)`],
+		}
 	const asked = { keepsBooks: true, readsContracts: false, isPrivate: false, source: 'auto' } as const
 	const network = { chainId, confirmations: 0, settle: 'finalized', ...asked } as const
 	const report = await examineEndpoint(url, network, signal)

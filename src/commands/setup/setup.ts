@@ -18,7 +18,8 @@ import { hookFormats, questions, readLabel, readWatched } from './questions.js'
 import { configText, type Said, secretsOf, watchlistText } from './texts.js'
 
 /** As Said, except for `format`. */
-interface Values extends Said {
+interface Values extends Omit<Said, 'chainId'> {
+	readonly chainId?: number
 	readonly format?: string
 	readonly dir?: string
 	readonly untested?: boolean
@@ -54,7 +55,11 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 			.addOption(new Option('--webhook <url>', 'the same').conflicts(['smtp', 'to']))
 			.option('--dir <folder>', 'everything into this folder, without root and without a service; it says what to run')
 			.option('--untested', 'without asking endpoint and receiver')
-			.option('--chain-id <number>', 'with --untested: the chain', readBy(readChainId), 1)
+			.option(
+				'--chain-id <number>',
+				'the chain that the endpoint must be of (--untested, default: 1)',
+				readBy(readChainId),
+			)
 			.option('--yes', 'asks nothing: what no option and no variable says is as usual, or an error')
 			.option('--no-start', 'writes, and leaves the service as it is'),
 	async run(args, io) {
@@ -90,14 +95,15 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 }
 
 /** What options and the environment say; options come first. */
-function saidBy({ format, ...values }: Values, { env, scrubber }: Io): Said {
+function saidBy({ format, chainId, ...values }: Values, { env, scrubber }: Io): Said {
 	/** Undefined where both are there, or none. */
 	const chosen = (mail: unknown, hook: unknown) =>
 		(mail === undefined) === (hook === undefined) ? undefined : mail === undefined ? (format ?? 'standard') : 'mail'
 	const by = chosen(values.smtp ?? values.to, values.webhook ?? format) ?? chosen(env.SMTP_URL, env.OPS_HOOK_URL)
 	// As Standard Webhooks specifies it.
 	const signing = env.OPS_HOOK_SECRET ?? `whsec_${randomBytes(32).toString('base64')}`
-	const said: Said = { ...values, signing, ...(by !== undefined && { by }) }
+	const chain = { chainId: chainId ?? 1, ...(chainId !== undefined && { expectedChainId: chainId }) }
+	const said: Said = { ...values, ...chain, signing, ...(by !== undefined && { by }) }
 	if (said.address !== undefined) said.label ??= ''
 	scrubber.add([signing])
 	for (const { key, variables = [], isSecret } of questions) {

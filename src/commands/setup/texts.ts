@@ -10,7 +10,11 @@ import { chainNamed } from '../../core/chains.js'
  * What options, the environment and a person said. `by`: `mail`, or a format of webhooks. `to`: addresses with commas.
  * `signing`: the secret that signs messages to a webhook. `label`: empty for none.
  */
-export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>> & { chainId: number }
+export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>> & {
+	chainId: number
+	/** As an option says; the endpoint must agree. */
+	readonly expectedChainId?: number
+}
 
 export type Answer = 'rpc' | 'by' | 'smtp' | 'to' | 'webhook' | 'routingKey' | 'address' | 'label'
 

@@ -66,7 +66,10 @@ export const deliveries: Command = {
 		const query = { sinceMs, ...(address !== undefined && { address }), ...(receiver !== undefined && { receiver }) }
 		if (values.sent === true) {
 			if (act !== 'list') throw new UsageError('--sent lists what was sent: nothing of it is retried or dropped')
-			if ((await listSent(statePlace, query, json, io)) === 0) needKnown('receiver', receiver, receivers)
+			if ((await listSent(statePlace, query, json, io)) === 0) {
+				needKnown('receiver', receiver, receivers)
+				if (!json) io.out('nothing of that was sent')
+			}
 			return exitCodes.done
 		}
 		const waiting = [...((await peek(statePlace))?.whole.deliveries.values() ?? [])]
@@ -81,18 +84,23 @@ export const deliveries: Command = {
 			if (ids.length > 0)
 				throw new UsageError('`deliveries list` takes no ids; --receiver, --address, --since and --status choose')
 			if (json) for (const one of found) io.out(JSON.stringify({ ...one, status: statusOf(one) }))
-			else for (const line of linesOf(found, all === true ? found.length : listedAtOnce)) io.out(fitWords(line))
+			else
+				for (const line of linesOf(found, all === true ? found.length : listedAtOnce, receivers)) io.out(fitWords(line))
 			return exitCodes.done
 		}
 		needChoice('the ids of deliveries', ids, all)
 		const known = new Set(found.map(({ id }) => id))
 		const missing = ids.find((id) => !known.has(id))
 		if (missing !== undefined) throw new PlainError(`there is no such delivery: ${missing}`)
-		const chosen = all === true ? [...known] : [...new Set(ids)]
-		const count = chosen.length === 0 ? 0 : await besideDaemon(settings, { act, ids: chosen })
+		const chosen = all === true ? known : new Set(ids)
+		const count = chosen.size === 0 ? 0 : await besideDaemon(settings, { act, ids: [...chosen] })
 		const done = { retry: 'will be tried again now', drop: 'dropped' }
 		io.out(`${counted(count, 'delivery', 'deliveries')} ${done[act]}`)
-		return count === chosen.length ? exitCodes.done : exitCodes.failed
+		const away = found.filter(({ id, receiver }) => chosen.has(id) && isAway(receivers, receiver))
+		if (act === 'retry')
+			for (const name of new Set(away.map(({ receiver }) => receiver)))
+				io.out(`${name} is not configured: nothing is sent to it until it is put back, and tracewatch is restarted`)
+		return count === chosen.size ? exitCodes.done : exitCodes.failed
 	},
 }
 
@@ -117,21 +125,27 @@ function readSince(text: string, nowMs: number): number {
 const listedAtOnce = 20
 
 /** The first deliveries, and how many are left out. */
-function* linesOf(found: readonly Delivery[], most: number): Generator<string> {
+function* linesOf(found: readonly Delivery[], most: number, receivers: readonly string[]): Generator<string> {
 	if (found.length === 0) yield 'nothing is pending, held, parked or dead'
-	for (const one of found.slice(0, most)) yield* inWords(one)
+	for (const one of found.slice(0, most)) yield* inWords(one, receivers)
 	if (found.length > most)
 		yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
 }
 
-function* inWords(delivery: Delivery): Generator<string> {
+/** Where the settings cannot be read, no receiver is known. */
+function isAway(receivers: readonly string[], name: string): boolean {
+	return receivers.length > 0 && !receivers.includes(name)
+}
+
+function* inWords(delivery: Delivery, receivers: readonly string[]): Generator<string> {
 	const { id, receiver, recipient, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
 	const status = statusOf(delivery)
 	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${counted(attempts, 'attempt')} since ${utc(createdAtMs)}`
 	const own = isAlone(delivery) ? ' (retried separately)' : ''
 	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
-	yield `${id}  ${status}${own}  ${to}  ${tries}${waits === null ? '' : waits + utc(nextAttemptAtMs)}`
+	const next = waits === null ? '' : waits + utc(nextAttemptAtMs)
+	yield `${id}  ${status}${own}  ${to}  ${tries}${isAway(receivers, receiver) ? ', not configured' : next}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
 }

@@ -14,8 +14,8 @@ export const state: Command = {
 	declare: (command) =>
 		command
 			.description(
-				paragraphs(`Copies checkpoints, announced alerts, coverage, books, deliveries, open troubles and what was
-sent from FROM to TO. TO must hold no state yet; FROM stays as it is.
+				paragraphs(`Copies checkpoints, announced alerts, coverage, books, deliveries, open troubles, what was sent
+and the last good watchlists from FROM to TO. TO must hold no state yet; FROM stays as it is.
 
 To move: stop every tracewatch, copy, change \`state:\` in tracewatch.yaml, start.`),
 			)

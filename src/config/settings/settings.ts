@@ -72,8 +72,11 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { value, filled, problems: missing, warnings } = interpolate(source.value, env, dirname(path))
 	const checked = check(source, settingsSchema, value)
 	const places = placesSchema.safeParse(value).data
-	const watchlists = places?.watchlists == null ? null : placeOf(places.watchlists, source, path)
-	const statePlace = places?.state == null ? null : statePlaceOf(places.state, dirname(path))
+	/** A place whose variable is missing is not known: its text as written would be another place. */
+	const isMissing = (key: string) => missing.some(({ path: [first] }) => first === key)
+	const { watchlists: lists = null, state = null } = places ?? {}
+	const watchlists = lists === null || isMissing('watchlists') ? null : placeOf(lists, source, path)
+	const statePlace = state === null || isMissing('state') ? null : statePlaceOf(state, dirname(path))
 	const found = {
 		missing: missing.map(({ path: at, message }) => source.problem(at, message)),
 		checked: 'problems' in checked ? checked.problems : [],

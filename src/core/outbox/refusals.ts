@@ -43,3 +43,19 @@ export function refusalsInWords(
 		return [...(waiting > 0 ? [refuses] : []), ...(dead > 0 ? [gone] : [])]
 	})
 }
+
+/** One sentence for each receiver that is not among the configured ones, and that messages wait for. */
+export function unconfiguredInWords(
+	summary: Pick<StateSummary, 'receivers'>,
+	configured: readonly string[],
+): readonly string[] {
+	return [...summary.receivers].flatMap(([name, { pending, held, parked }]) => {
+		const count = pending + held + parked
+		if (count === 0 || configured.includes(name)) return []
+		const wait = count === 1 ? 'message waits' : 'messages wait'
+		return [
+			`${count} ${wait} for ${name}, which is not configured. To do: put it back, ` +
+				`or \`tracewatch deliveries drop --all --receiver ${name}\``,
+		]
+	})
+}

@@ -7,7 +7,7 @@ import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
-import { refusalsInWords } from '../../core/outbox/refusals.js'
+import { refusalsInWords, unconfiguredInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
 import type { Health, HealthStatus, NetworkHealth, StuckLook } from '../../model/trouble.js'
@@ -50,6 +50,8 @@ export function createHealth({
 			away = [`the state cannot be read: ${error instanceof Error ? error.message : error}`]
 			return NO_SUMMARY
 		})
+		const names = config.receivers.map(({ name }) => name)
+		const unconfigured = unconfiguredInWords(found, names)
 		const stuck = pollers.flatMap((poller) => stuckLooks(found, poller, steady()))
 		/** Most severe first. */
 		const wrong: readonly (readonly [HealthStatus, readonly string[]])[] = [
@@ -58,7 +60,7 @@ export function createHealth({
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
 			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles)]],
 			['refused', inEffect.isRefused ? [wrongEdit] : []],
-			['ok', inEffect.isConfigChanged ? [CONFIG_CHANGED] : []],
+			['ok', [...unconfigured, ...(inEffect.isConfigChanged ? [CONFIG_CHANGED] : [])]],
 		]
 		const reasons = [...new Set(wrong.flatMap(([, each]) => each))]
 		const status = wrong.find(([, each]) => each.length > 0)?.[0] ?? 'ok'

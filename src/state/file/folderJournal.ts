@@ -59,7 +59,7 @@ export function folderJournal(
 		await mustBeOurFormat(folder)
 		held = await hold(folder)
 		const { segment } = held
-		const found = await readFolder(folder).catch(async (error: unknown) => {
+		const found = await readFolder(folder, segment).catch(async (error: unknown) => {
 			// A state that cannot be read is left as it was.
 			await rm(segmentPath(folder, segment), { force: true }).catch(() => undefined)
 			throw error

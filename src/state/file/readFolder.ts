@@ -31,14 +31,17 @@ export interface FoundFolder {
 	readonly damage?: Damage
 }
 
-/** Null: nothing was ever stored here. Throws StateError `damaged`, `format` or `disk`. */
-export async function readFolder(folder: string): Promise<FoundFolder | null> {
+/**
+ * Null: nothing was ever stored here. `own`: the segment that the reader has just made, which stands for none that is
+ * missing. Throws StateError `damaged`, `format` or `disk`.
+ */
+export async function readFolder(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
 	const path = statePath(folder)
-	const found = await readFrom(folder, path)
+	const found = await readFrom(folder, path, own)
 	if (found !== null && !(found instanceof Damage)) return found
 	// The segments since the snapshot before are kept, so nothing is missing from it.
-	const previous = await readFrom(folder, previousOf(path))
+	const previous = await readFrom(folder, previousOf(path), own)
 	if (found === null && previous === null && !(await hasLines(folder))) return null
 	const damage = found ?? new Damage('it is missing, though there was one', { path })
 	if (previous === null || previous instanceof Damage) throw await damagedError(folder, damage, previous)
@@ -46,10 +49,13 @@ export async function readFolder(folder: string): Promise<FoundFolder | null> {
 }
 
 /** The state by this snapshot; null: there is none. */
-async function readFrom(folder: string, path: string): Promise<FoundFolder | Damage | null> {
+async function readFrom(folder: string, path: string, own?: number): Promise<FoundFolder | Damage | null> {
 	try {
 		const snapshot = await durableFile(path, snapshotFormat).read()
-		return snapshot && (await replayed(folder, snapshot))
+		if (snapshot === null) return null
+		if (snapshot.since === own)
+			throw new Damage('it is missing, though there was one', { path: segmentPath(folder, own) })
+		return await replayed(folder, snapshot)
 	} catch (error) {
 		if (error instanceof Damage) return error
 		throw error

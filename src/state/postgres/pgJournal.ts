@@ -46,6 +46,7 @@ interface Head {
 	readonly snapshot: string
 	readonly snapshot_seq: number
 	readonly is_held: boolean
+	readonly was_killed: boolean
 }
 
 /** The last line that this instance knows, in the epoch that it writes in. */
@@ -65,7 +66,8 @@ const PUT_BACK =
 const freshBatch = () => randomBytes(8).toString('hex')
 
 const HEAD = `
-	select owner, epoch, seq, snapshot, snapshot_seq, expires > clock_timestamp() as is_held
+	select owner, epoch, seq, snapshot, snapshot_seq, expires > clock_timestamp() as is_held,
+		expires > '-infinity' and expires <= clock_timestamp() as was_killed
 	from tracewatch.head where name = $1`
 const END = (ms: string) => `clock_timestamp() + ${ms}::bigint * interval '1 ms'`
 const TAKE = `
@@ -274,6 +276,8 @@ interface LoadedRows extends Loaded {
 	readonly seq: number
 	/** An instance has the right to write. */
 	readonly isHeld: boolean
+	/** The last instance that had it did not give it back. */
+	readonly wasKilled: boolean
 }
 
 /** The whole state, while another instance may write. */
@@ -295,14 +299,13 @@ async function load(database: Database): Promise<LoadedRows> {
 			snapshotBytes: size,
 			journalBytes: lines.reduce((sum, { line }) => sum + line.length, 0),
 			isHeld: head?.is_held ?? false,
+			wasKilled: head?.was_killed ?? false,
 		}
 	})
 }
 
 /** Reads the state without changing anything. Null when this database has none of this name. Throws StateError. */
-export async function peekPostgres(
-	url: string,
-): Promise<{ readonly whole: StateDoc; readonly isHeld: boolean } | null> {
+export async function peekPostgres(url: string): Promise<Pick<LoadedRows, 'whole' | 'isHeld' | 'wasKilled'> | null> {
 	const database = openDatabase(url, { connections: 1, standstillMs: STANDSTILL_MS })
 	try {
 		if (!(await hasTables(database.ask, database.host))) return null

@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Resolution } from '../../../src/model/delivery.js'
@@ -108,6 +108,20 @@ describe('deliveries list', () => {
 		expect(out[0]).toMatch(new RegExp(`^${idOf(1)}  pending \\(retried separately\\)  hook  1 attempt `))
 		const status = await typed(['status'], { cwd: folder })
 		expect(status.out).toContainEqual('hook: 1 pending (1 retried separately), 0 parked, 0 dead, 0 delivered')
+	})
+
+	test('behavior: a receiver that is taken out while messages wait: the list, a retry and status name it', async () => {
+		await stored(2)
+		const path = join(folder, 'tracewatch.yaml')
+		writeFileSync(path, readFileSync(path, 'utf8').replace('{name: hook,', '{name: third,'))
+		expect((await run()).out[0]).toMatch(/pending {2}hook {2}0 attempts since .*Z, not configured$/)
+		expect((await run('retry', idOf(2))).out).toEqual([
+			'1 delivery will be tried again now',
+			'hook is not configured: nothing is sent to it until it is put back, and tracewatch is restarted',
+		])
+		const status = await typed(['status'], { cwd: folder })
+		expect(status.out[0]).toMatch(/no daemon runs; 2 messages wait for hook, which is not configured/)
+		expect(status.out).toContainEqual('hook: 2 pending (not configured), 0 parked, 0 dead, 0 delivered')
 	})
 
 	test('default: nothing waits', async () => {

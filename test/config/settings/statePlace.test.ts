@@ -1,9 +1,9 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: ${NAME} belongs to the settings' own language
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { describeConfig } from '../../../src/config/describe.js'
-import { loadConfig, readStatePlace } from '../../../src/config/load.js'
+import { loadConfig, loadStateSettings, readStatePlace } from '../../../src/config/load.js'
 import { createScrubber } from '../../../src/ops/scrub.js'
 import { temporaryFolder } from '../../support/folder.js'
 
@@ -69,4 +69,13 @@ test('behavior: a state that the command line names by ${NAME} finds the secret 
 	const url = 'postgres://tw:PASS@db.example.org/tracewatch'
 	expect(readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)).toEqual({ kind: 'postgres', url })
 	expect(secrets).toContain('PASS')
+})
+
+test('error: a state whose variable is missing is not known: no command takes another place for it', async () => {
+	await load('state: state')
+	const path = join(folder, 'tracewatch.yaml')
+	writeFileSync(path, readFileSync(path, 'utf8').replace('state: state', 'state: "${STATE_URL}"'))
+	await expect(loadStateSettings(path, { env: {}, cwd: folder })).rejects.toThrow(
+		/^tracewatch\.yaml:5:8: \$\{STATE_URL\} is not set: write it to /,
+	)
 })

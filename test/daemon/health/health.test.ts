@@ -57,6 +57,13 @@ test('behavior: a wrong edit and a receiver that accepts nothing say what to do'
 	])
 })
 
+test('behavior: a receiver that is taken out while messages wait for it is named, and is no fault', async () => {
+	const found = await healthWith({ config: { receivers: [{ name: 'other', fallback: null } as never] } })
+	const words =
+		'12 messages wait for hook, which is not configured. To do: put it back, or `tracewatch deliveries drop '
+	expect(found).toMatchObject({ ok: true, reasons: [expect.stringContaining(words)] })
+})
+
 const minuteMs = 60_000
 const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
 const since = new Date(minuteMs).toISOString()
@@ -180,6 +187,7 @@ test.each([
 	const hook = { ...counts, parked: 0, pending: 3, failure, ...waiting }
 	const begun = { kind: 'undelivered', receiver: 'hook', recipient: null, state: 'failing', sinceMs: 0 } as const
 	const { status, reason } = await healthWith({
+		config: { receivers: [{ name: 'hook', fallback: null } as never] },
 		summary: async () => ({ networks: new Map(), receivers: new Map([['hook', hook]]) }),
 		troubles: bookOf({ ...begun, receivers: [], announced: true, ...rest }),
 	})

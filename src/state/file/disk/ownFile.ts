@@ -1,8 +1,9 @@
 /** Files of the state: only this program should have written them, and the owner of their folder reads them. */
 
 import { constants, existsSync } from 'node:fs'
-import { access, type FileHandle, mkdir, open, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { codeOf } from '../../../base/systemError.js'
 import { StateError } from '../../../errors.js'
 
 /**
@@ -49,11 +50,15 @@ export async function giveToOwner(file: FileHandle, folder: string): Promise<voi
 /** Makes a folder durably if it is missing. It belongs to the owner of its parent folder, who alone may use it. */
 export async function makeFolder(path: string): Promise<void> {
 	if (existsSync(path)) return
-	let above = dirname(path)
-	while (!existsSync(above)) above = dirname(above)
-	// On a file system mounted read-only `mkdir` with `recursive` fails with ENOENT; this fails with EROFS.
-	await access(above, constants.W_OK)
-	if ((await mkdir(path, { recursive: true, mode: 0o700 })) === undefined) return
+	// Not `recursive`: it may report ENOENT for EROFS, and below /proc it never ends.
+	if (!existsSync(dirname(path))) await makeFolder(dirname(path))
+	try {
+		await mkdir(path, { mode: 0o700 })
+	} catch (error) {
+		// Another process was faster, or it is a link to nothing, which its use reports.
+		if (codeOf(error) === 'EEXIST') return
+		throw error
+	}
 	const folder = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW)
 	await giveToOwner(folder, dirname(path)).finally(() => folder.close())
 	await syncFolder(dirname(path))

@@ -214,6 +214,18 @@ test.each([
 	expect(message).toContain('is damaged: it is missing, though there was one')
 })
 
+test('error: the only segment of a young state is lost: the next start does not take its own for it', async () => {
+	await rm(folder, { recursive: true })
+	const store = await open()
+	await store.commit(commitOf({ checkpoint: blockOf(5) }))
+	await store.close()
+	const [only = '', ...others] = (await readdir(folder)).filter((name) => name.startsWith('journal.'))
+	expect(others).toEqual([])
+	await rm(at(only))
+	for (const _ of [1, 2])
+		expect((await refusal()).message).toContain(`${at(only)} is damaged: it is missing, though there was one`)
+})
+
 test('behavior: a path that a shell would take apart is quoted in the commands', async () => {
 	folder = join(root, "it's here")
 	await large()
