@@ -17,7 +17,8 @@ const waitMs: Readonly<Record<SuspectBlock['wait'], number>> = { short: 3_000, n
 /** Deadline for each ordinary block around it. */
 const otherMs = 5_000
 /** A block that an attacker has filled arrives slowly: while data came in the last 4 s, wait, at most 60 s in all. */
-const [comingMs, longestMs] = [4_000, 60_000]
+const comingMs = 4_000
+const longestMs = 60_000
 /** Stop after 2 failing blocks after it: an attacker may have filled those too. */
 const mostHostile = 2
 /** After 3 headers in a row that end in a server error, the endpoint is taken to be down. */
