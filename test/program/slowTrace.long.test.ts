@@ -10,6 +10,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { assemble, initOf } from '../support/assembler.js'
 import { orCut } from '../support/orCut.js'
+import { smallFigures } from '../support/preload.js'
 import { hookServer, inProcess, polled, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 interface Call {
@@ -20,8 +21,12 @@ interface Call {
 
 const source = 'debug_traceBlockByNumber'
 const calls = 5_000
+/** A request may take 4 s in place of 30, and a block counts as slow after 1.5 s in place of 4. */
+const env = smallFigures(
+	'requestTimeoutMs=4000,waitMs.normal=4000,longMs=2000,walkWait.oneMs=1500,walkWait.severalMs=1500,comingMs=1000',
+)
 /** Longer than a request may take. */
-const leastMs = 35_000
+const leastMs = 10_000
 
 /** However long it takes: `fetch` gives up after five minutes. */
 async function post(url: string, call: Call): Promise<object> {
@@ -83,7 +88,7 @@ test('behavior: a block traced too slowly becomes a gap, then a late alert; the 
 	const loop = `0 CALLDATALOAD loop: 0 0 0 0 0 4 100 CALL POP 0x${'f'.repeat(64)} ADD DUP1 @loop JUMPI`
 	const runtime = assemble(`${loop} 0 0 0 0 7 ${vault} GAS CALL STOP`)
 	const made = await send({ from: stranger, data: initOf(runtime), gas: 1_000_000n })
-	const running = here.start(['run'])
+	const running = here.start(['run'], env)
 	await polled(running)
 	await send({ from: treasury, to: vault, valueWei: 1n })
 	await hook.until(1)

@@ -94,6 +94,7 @@ export interface RpcOptions {
 	readonly random?: () => number
 }
 
+const requestTimeoutMs = 30_000
 /** Characters of a node's words in a message. */
 const mostWords = 300
 
@@ -104,7 +105,7 @@ export function createRpc(options: RpcOptions): Rpc {
 	const { wait, close } = createClosing(url.name, options.wait ?? waitMs, async () => http.close())
 	const progress = createProgress(now, options.onProgress)
 	const http = createHttp(url, {
-		timeoutMs: options.timeoutMs ?? 30_000,
+		timeoutMs: options.timeoutMs ?? requestTimeoutMs,
 		connectTimeoutMs: options.connectTimeoutMs ?? 5_000,
 		maxBodyBytes: options.maxBodyBytes ?? 1_000_000_000,
 		connections,
