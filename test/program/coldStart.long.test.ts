@@ -15,7 +15,15 @@ const ways = {
 /** Three payments and a hostile block in each: hostile ones stand at each fourth height, the newest is one. */
 const rounds = 3
 
-const env = smallFigures(`${soonLeftOut},slowWalkMs=4000`)
+/** Where nobody answers, a walk waits 1 s in place of some 4, a try of a block 2 s in place of 30, or 1 s of 3. */
+const figures = {
+	'refuses them': `${soonLeftOut},slowWalkMs=4000`,
+	'never answers them, with a tracer only': [
+		`${soonLeftOut},longMs=1500,slowWalkMs=2000,togetherMs=500`,
+		'walkWait.oneMs=1000,walkWait.firstMs=1000,walkWait.severalMs=1000',
+		'waitMs.normal=2000,waitMs.short=1000,comingMs=1000',
+	].join(),
+}
 
 test.each(Object.keys(ways) as (keyof typeof ways)[])(
 	'behavior: a node that %s',
@@ -37,7 +45,7 @@ test.each(Object.keys(ways) as (keyof typeof ways)[])(
 			}
 			hostile.push(await beHostile())
 		}
-		const running = here.start(['run'], env)
+		const running = here.start(['run'], smallFigures(figures[name]))
 		/** What has come, in the order in which it first came. */
 		const came = () => [
 			...new Set(told(hook.hits).map(({ type, data }) => `${type} ${data.valueWei ?? data.fromBlock}`)),
