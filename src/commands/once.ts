@@ -18,7 +18,8 @@ export const once: Command = {
 	declare: (command) =>
 		command
 			.description(
-				'Polls every network up to its target, tries every due delivery once, and ends: for cron and timers.',
+				'Polls every network up to its target, tries every due delivery once, and ends: for cron and timers. A wrong ' +
+					'watchlist ends it with 78; unlike `run`, it does not go on with the last good ones.',
 			)
 			.option(...configOption),
 	async run(args, io) {

@@ -122,8 +122,10 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 function failingReceivers({ receivers }: StateSummary, { open }: HealthOptions['troubles']): readonly string[] {
 	return open('undelivered').flatMap(({ receiver, sinceMs, state, announced }) => {
 		if (state !== 'failing' || !announced) return []
-		const { pending = 0, aside = 0, failure = 'see the log' } = receivers.get(receiver) ?? {}
-		if (pending <= aside) return []
+		const { pending = 0, aside = 0, failure = 'see the log', lastDeliveredAtMs } = receivers.get(receiver) ?? {}
+		// It has accepted one since, by a retry by hand perhaps: the trouble is about to end.
+		const hasAccepted = (lastDeliveredAtMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
+		if (pending <= aside || hasAccepted) return []
 		const since = new Date(sinceMs).toISOString()
 		const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
 		return [`${receiver} has accepted no message since ${since} (${pending - aside} wait): ${failure}. ${todo}`]

@@ -182,6 +182,7 @@ test.each([
 	['has failed for minutes', {}, {}, 'hook.example: the connection was refused'],
 	['failed just now', {}, { announced: false }, null],
 	['failed, and nothing waits in order', { aside: 3 }, {}, null],
+	['failed, and has accepted one since', { lastDeliveredAtMs: 1 }, {}, null],
 ])('behavior: a receiver that %s', async (_, waiting, rest, words) => {
 	const failure = 'hook.example: the connection was refused'
 	const hook = { ...counts, parked: 0, pending: 3, failure, ...waiting }
