@@ -178,7 +178,8 @@ export function describeError(error: unknown, signal: AbortSignal): { readonly t
 	if (signal.aborted && error.name === 'AbortError') return { text: 'stopped', code: exitCodes.tryAgain }
 	if (error instanceof ConfigError) return { text, code: exitCodes.config }
 	if (error instanceof UsageError) return { text, code: exitCodes.usage }
-	if (error instanceof RpcError) return { text, code: exitCodes.tryAgain }
+	if (error instanceof RpcError)
+		return { text, code: error.facts.wrongChainId === undefined ? exitCodes.tryAgain : exitCodes.config }
 	if (error instanceof StateError)
 		return { text, code: error.reason === 'format' ? exitCodes.config : exitCodes.failed }
 	if (error instanceof PlainError || 'syscall' in error) return { text, code: exitCodes.failed }

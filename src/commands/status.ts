@@ -107,7 +107,9 @@ function unwell(error: unknown): ControlHealth {
 }
 
 /** As in the answer of a running daemon; `running` is null where another instance has the database. */
-type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons' | 'failing'> & { readonly running: boolean | null }
+type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons' | 'failing' | 'failures'> & {
+	readonly running: boolean | null
+}
 
 interface Report extends ReturnType<typeof reportOf> {
 	/** Absent when unknown. */
@@ -173,10 +175,10 @@ function reportOfNetwork(
 
 /** Each reason has a line of its own, so that the second one is not overlooked. */
 function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]): Generator<string> {
-	const { running, ok, reason, reasons = [], failing = [] } = daemon
+	const { running, ok, reason, reasons = [], failing = [], failures = failing } = daemon
 	const unreached = receivers.flatMap((one) => (one.configured && one.failedAttempts > 0 ? one.receiver : []))
 	const faults = [
-		...(failing.length === 0 ? [] : [`polling fails: ${failing.join(', ')}`]),
+		...(failing.length === 0 ? [] : [`polling fails: ${failures.join('; ')}`]),
 		...(unreached.length === 0 ? [] : [`at present no message reaches ${unreached.join(', ')}`]),
 	]
 	const well = faults.length === 0 ? 'the daemon runs and is well' : `the daemon runs; ${faults.join('; ')}`

@@ -11,7 +11,7 @@ import type { Store } from '../model/ports.js'
 /** Fields that hold text from outside, of messages and of what is written about them. */
 const words: ReadonlySet<string> = new Set([
 	...['label', 'tags', 'watchlist', 'counterpartyLabel', 'symbol', 'asset'],
-	...['reason', 'reasons', 'lateReason', 'insteadOf', 'lastError', 'error', 'answer'],
+	...['reason', 'reasons', 'lateReason', 'insteadOf', 'lastError', 'error', 'answer', 'failures'],
 ])
 
 /** Cleaned texts cached during one step. */

@@ -16,12 +16,13 @@ export function answerControl(
 ): (request: ControlRequest) => Promise<ControlReply> {
 	return async (request) => {
 		if (request.act !== 'health') return { count: await carryOut(store, request) }
-		const { ok, reason, reasons = [], failing = [], stuck = [], networks } = await health()
+		const { ok, reason, reasons = [], failing = [], failures = [], stuck = [], networks } = await health()
 		const heads = networks.filter(isLagUnknown).map((one) => ({ ...one, reason: null }))
 		const facts = {
 			...{ ok, reason },
 			...(reasons.length > 1 && { reasons }),
 			...(failing.length > 0 && { failing }),
+			...(failures.length > 0 && { failures }),
 			...(stuck.length > 0 && { stuck }),
 			...(heads.length > 0 && { heads }),
 		}

@@ -84,6 +84,8 @@ export interface Health {
 	readonly stuck?: readonly StuckLook[]
 	/** Networks whose last poll failed: no trouble yet, but the heartbeat waits. Default: none. */
 	readonly failing?: readonly string[]
+	/** Of each of them, why. */
+	readonly failures?: readonly string[]
 }
 
 /**

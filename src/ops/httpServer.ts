@@ -109,7 +109,7 @@ async function answer(request: IncomingMessage, options: HttpOptions): Promise<P
 	const path = (request.url ?? '').replace(/\?.*$/s, '')
 	if (path === '/metrics') return { status: 200, type: metrics.contentType, body: await metrics.text() }
 	if (path === '/healthz') {
-		const { ok, status = ok ? 'ok' : 'stalled', failing: _, ...facts } = await health()
+		const { ok, status = ok ? 'ok' : 'stalled', failing: _, failures: __, ...facts } = await health()
 		const body = `${JSON.stringify({ status, ...facts })}\n`
 		return { status: ok ? 200 : 503, type: json, body }
 	}

@@ -19,9 +19,10 @@ test('default: `status` lists troubles, says a single one in a sentence, and nam
 	)
 	let reasons = ['the disk is full', 'hook takes nothing']
 	let failing: readonly string[] = []
+	let failures: readonly string[] = []
 	const health = async () => {
 		const reason = reasons.length === 0 ? null : reasons.join('; ')
-		return { ok: reasons.length === 0, reason, reasons, failing, networks: [] }
+		return { ok: reasons.length === 0, reason, reasons, failing, failures, networks: [] }
 	}
 	const close = await serveControl(
 		state,
@@ -40,5 +41,6 @@ test('default: `status` lists troubles, says a single one in a sentence, and nam
 	reasons = []
 	expect((await said())[0]).toBe('the daemon runs and is well')
 	failing = ['a']
-	expect((await said())[0]).toBe('the daemon runs; polling fails: a')
+	failures = ['a: node.example answered 401']
+	expect((await said())[0]).toBe('the daemon runs; polling fails: a: node.example answered 401')
 })

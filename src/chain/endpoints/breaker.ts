@@ -39,7 +39,6 @@ const fixRestMs = 10 * 60_000
 const firstFixRestMs = 5_000
 /** Without such a failure for this time it counts as fixed. A success shows little: only one method may be refused. */
 const fixedAfterMs = 2 * fixRestMs
-const quotaRestMs = 60 * 60_000
 
 export function createBreaker({ endpoint, clock, log, random }: BreakerOptions): Breaker {
 	let failures = 0
@@ -59,7 +58,7 @@ export function createBreaker({ endpoint, clock, log, random }: BreakerOptions):
 
 	function restFor(error: RpcError): number {
 		const { retryAfterMs } = error.facts
-		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? quotaRestMs, fixRestMs)
+		if (adviceFor(error) === 'quota') return Math.max(retryAfterMs ?? 0, fixRestMs)
 		if (adviceFor(error) !== null) return backoffMs(countToFix(), firstFixRestMs, fixRestMs)
 		const restMs = jittered(backoffMs(failures, firstRestMs, longestRestMs), random)
 		return Math.max(retryAfterMs ?? 0, Math.round(restMs))

@@ -13,7 +13,7 @@ import { readChanges } from '../../chain/state/codeReader.js'
 import { createContractState } from '../../chain/state/contractState.js'
 import { type Header, hexBytes, isObject } from '../../chain/wire/wire.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
-import { RpcError } from '../../errors.js'
+import { RpcError, type RpcErrorKind } from '../../errors.js'
 import type { Address, Hash, Hex } from '../../model/glossary.js'
 import { adviceFor } from './advice.js'
 
@@ -37,14 +37,23 @@ export async function examineEndpoint(url: string, network: Examined, signal: Ab
 	} catch (error) {
 		signal.throwIfAborted()
 		const words = error instanceof Error ? error.message : String(error)
-		return { endpoint, error: words, ...factsOf(null, NO_STATE, network), advice: [UNREACHED], limits: null }
+		return { endpoint, error: words, ...factsOf(null, NO_STATE, network), advice: [notAsked(error)], limits: null }
 	} finally {
 		await rpc.close()
 	}
 }
 
-const UNREACHED =
-	'it could not be asked: see whether it runs and can be reached, and whether the URL and its key are right'
+const REFUSALS: Partial<Record<RpcErrorKind, string>> = {
+	auth: 'it refuses the key: correct the URL, or its secret',
+	quota: 'the plan is used up: a larger plan, or another endpoint',
+	rate: 'it limits requests at present: ask again later; if it stays so, a larger plan, or another endpoint',
+}
+
+/** What to do about an endpoint that could not be asked. */
+function notAsked(error: unknown): string {
+	const refusal = error instanceof RpcError ? REFUSALS[error.kind] : undefined
+	return refusal ?? 'it could not be asked: see whether it runs and can be reached, and whether the URL is right'
+}
 
 const BEYOND_HEAD = 'it answers requests beyond its head with nothing: it is never asked beyond the head it reports'
 

@@ -51,8 +51,8 @@ export function gapNotices({
 			return { type: 'system.gap', ...common, ...facts, blocks: { from: number, to: number } }
 		}),
 		...closes.filter(isOpen).map(({ block: { number }, openedAtMs }): SystemNotice => {
-			const minutes = Math.max(1, Math.round((nowMs - (openedAtMs ?? nowMs)) / 60_000))
-			const pause = minutes === 1 ? '1 minute' : `${minutes} minutes`
+			const minutes = Math.round((nowMs - (openedAtMs ?? nowMs)) / 60_000)
+			const pause = minutes === 0 ? 'less than a minute' : minutes === 1 ? '1 minute' : `${minutes} minutes`
 			const words = `block ${number} of ${network.name} was read after ${pause}; what happened in it is sent late`
 			const at = { checkpoint, sinceMs: openedAtMs ?? nowMs }
 			return { type: 'system.recovered', ...common, ...at, reason: words, blocks: { from: number, to: number } }

@@ -64,9 +64,14 @@ export function createHealth({
 		]
 		const reasons = [...new Set(wrong.flatMap(([, each]) => each))]
 		const status = wrong.find(([, each]) => each.length > 0)?.[0] ?? 'ok'
-		const failing = pollers.flatMap((poller) => (poller.status().failure == null ? [] : [poller.name]))
+		const failed = pollers.flatMap((poller) => {
+			const { failure } = poller.status()
+			return failure == null ? [] : [{ name: poller.name, words: `${poller.name}: ${failure}` }]
+		})
+		const [failing, failures] = [failed.map(({ name }) => name), failed.map(({ words }) => words)]
 		const reason = reasons.length === 0 ? null : reasons.join('; ')
-		return { ok: status === 'ok', status, reason, reasons, networks, failing, ...(stuck.length > 0 && { stuck }) }
+		const polls = { networks, failing, failures }
+		return { ok: status === 'ok', status, reason, reasons, ...polls, ...(stuck.length > 0 && { stuck }) }
 	}
 }
 

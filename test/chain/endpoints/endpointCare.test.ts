@@ -63,7 +63,7 @@ describe('slower', () => {
 
 describe('faults of an endpoint that need a person', () => {
 	test.each([
-		['quota', faults.status(402), 3_600_000, /plan is used up/],
+		['quota', faults.status(402), 600_000, /plan is used up/],
 		['quota with a wait', faults.status(402, '', { 'retry-after': '1800' }), 1_800_000, /add another endpoint/],
 		['quota with a short wait', faults.status(402, '', { 'retry-after': '1' }), 600_000, /plan is used up/],
 	])('error: %s rests long and is reported once', async (_name, fault, restMs, words) => {
