@@ -31,6 +31,14 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 keepYoungSmall()
+/** Resolves when all output has gone to the other end, or there is none any more. */
+function written(stream: NodeJS.WriteStream): Promise<void> {
+	return new Promise((resolve) => {
+		if (stream.destroyed) resolve()
+		else stream.once('close', resolve).write('', () => resolve())
+	})
+}
+
 const io = {
 	out: terminal.out,
 	err: terminal.err,
@@ -41,5 +49,7 @@ const io = {
 	scrubber,
 }
 process.exitCode = await runCommandLine(process.argv.slice(2), io, terminal.fault)
+// The reader of a pipe may be slow: what it has not taken yet would be lost.
+await Promise.all([process.stdout, process.stderr].map(written))
 // An open handle must not keep a finished program alive.
 setTimeout(() => process.exit(), 1_000).unref()

@@ -3,7 +3,7 @@ import { sha256 } from '../base/sha256.js'
 import { fitWords } from '../base/text/outgoing.js'
 import { parseAddress, toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
-import { noReceiver, replayColumns, replayRow, replayWatches } from '../core/alerts/replay.js'
+import { noReceiver, notReplayed, replayColumns, replayRow, replayWatches } from '../core/alerts/replay.js'
 import { leastLacking, whyUnread } from '../core/gaps.js'
 import { withCalls } from '../core/matching/calledFunctions.js'
 import type { Payees } from '../core/matching/lookalike.js'
@@ -41,7 +41,8 @@ export const replay: Command = {
 			.description(
 				paragraphs(`Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now,
 regardless of the first block of a watch, and prints the alerts. Addresses that imitate one that the watch paid in
-these blocks are marked. Nothing is sent, and the state is not touched. SIGINT and SIGTERM stop it after the current
+these blocks are marked. Nothing is sent, and the state is not touched. What the daemon finds in the state of the chain
+(control, code, delegation, balance, income, unexplained) is not replayed. SIGINT and SIGTERM stop it after the current
 step; it then says from which block to go on.`),
 			)
 			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
@@ -82,6 +83,8 @@ step; it then says from which block to go on.`),
 			const span = spanIn(head.latest.number)
 			if (watches.size === 0)
 				throw new PlainError(`no watchlist watches anything on ${network.name}; name an --address`)
+			const left = notReplayed(watches)
+			if (format === 'table' && left.length > 0) io.err(`not replayed (see --help): ${left.join(', ')}`)
 			let next = span.from
 			const printer = createPrinter(format, config, io)
 			let hasAll = true

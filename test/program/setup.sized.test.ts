@@ -82,6 +82,21 @@ testOnce('error: an endpoint of another chain than --chain-id says: nothing is w
 	expect(existsSync(out)).toBe(false)
 })
 
+testOnce(
+	'behavior: blanks around what is pasted are dropped, and a wrong answer is blamed on its variable',
+	async () => {
+		const { out, secrets, script } = await startSetup(node)
+		const wrong = await script(['--address', treasury], { ...secrets, OPS_HOOK_SECRET: 'exported-for-something-else' })
+		expect(wrong.code).toBe(2)
+		expect(wrong.stderr).toContain('OPS_HOOK_URL: it is beside OPS_HOOK_SECRET, which must be `whsec_`')
+		const ftp = await script(['--address', treasury], { ...secrets, ETHEREUM_RPC_URL: 'ftp://x/Canary-wrong' })
+		expect([ftp.code, ftp.stderr]).toEqual([2, expect.stringContaining('ETHEREUM_RPC_URL: it must begin with http://')])
+		const blanks = Object.fromEntries(Object.entries(secrets).map(([name, value]) => [name, `  ${value} `]))
+		expect((await script(['--address', ` ${treasury} `], blanks)).code).toBe(0)
+		expect(existsSync(out)).toBe(true)
+	},
+)
+
 testInFull('behavior: replay fits the terminal that it is shown on', async () => {
 	const { here, out, secrets, script } = await startSetup(node)
 	await script(['--untested', '--chain-id', '31337', '--address', treasury, '--label', 'Treasury'], secrets)
@@ -98,5 +113,5 @@ testInFull('behavior: replay fits the terminal that it is shown on', async () =>
 	expect(lines.at(-1)).toMatch(/^ {2}0x[0-9a-f]{64}$/)
 	const wide = openTerminal(['sh', '-c', `stty columns 300; exec ${inner}`], { cwd: here.folder })
 	expect(await wide.ended).toBe(0)
-	expect(wide.screen()).toMatch(/^block +time +kind/)
+	expect(wide.screen()).toMatch(/^block +time +kind/m)
 })

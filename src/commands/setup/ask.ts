@@ -74,17 +74,17 @@ export function unanswered({ key, option = key }: Pick<Question, 'key' | 'option
 
 function readAnswer({ key, option = key, read }: Question, answer: string, said: Said): string {
 	try {
-		return read(answer, said)
+		return read(answer.trim(), said)
 	} catch (error) {
 		if (!(error instanceof RangeError)) throw error
-		throw new UsageError(`--${option}: it ${error.message}`)
+		throw new UsageError(`${said.variables?.[key] ?? `--${option}`}: it ${error.message}`)
 	}
 }
 
 async function asked({ message, isSecret, choices, usual, read }: Question, said: Said, io: Io): Promise<string> {
 	const validate = (typed = '') => {
 		try {
-			read(typed === '' ? (usual ?? '') : typed, said)
+			read(typed.trim() === '' ? (usual ?? '') : typed.trim(), said)
 			return undefined
 		} catch (error) {
 			return io.scrubber.clean(`it ${error instanceof Error ? error.message : error}`)

@@ -94,7 +94,7 @@ function fitting(said: Said, key: Question['key'], answer: string): string {
 }
 
 export function readWatched(text: string): string {
-	return toChecksum(parseAddress(text))
+	return toChecksum(parseAddress(text.trim()))
 }
 
 /** Empty: no label. */

@@ -107,7 +107,9 @@ function saidBy({ format, chainId, ...values }: Values, { env, scrubber }: Io): 
 	if (said.address !== undefined) said.label ??= ''
 	scrubber.add([signing])
 	for (const { key, variables = [], isSecret } of questions) {
-		const given = said[key] ?? variables.map((name) => env[name]).find((value) => value !== undefined)
+		const variable = said[key] === undefined ? variables.find((name) => env[name] !== undefined) : undefined
+		if (variable !== undefined) said.variables = { ...said.variables, [key]: variable }
+		const given = said[key] ?? env[variable ?? '']
 		if (given === undefined) continue
 		said[key] = given
 		if (isSecret) scrubber.add([given])

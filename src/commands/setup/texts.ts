@@ -14,6 +14,8 @@ export type Said = Partial<Record<Answer | 'from' | 'chat' | 'signing', string>>
 	chainId: number
 	/** As an option says; the endpoint must agree. */
 	readonly expectedChainId?: number
+	/** The environment variables that answered. */
+	variables?: Partial<Record<Answer, string>>
 }
 
 export type Answer = 'rpc' | 'by' | 'smtp' | 'to' | 'webhook' | 'routingKey' | 'address' | 'label'
@@ -47,7 +49,8 @@ function senderOf(smtp: string, to: string): string {
 export function settingsOf(said: Said): ReceiverSettings {
 	const read = receiverSchema.safeParse(interpolate(receiverOf(said), secretsOf(said), '').value)
 	if (read.success) return read.data
-	throw new RangeError(read.error.issues[0]?.message ?? 'cannot be used')
+	const [{ message = 'cannot be used', path = [] } = {}] = read.error.issues
+	throw new RangeError(path[0] === 'secret' ? `is beside OPS_HOOK_SECRET, which ${message}` : message)
 }
 
 /** By name, which is also the name of its file. */

@@ -126,8 +126,8 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 		}),
 	).meta({
 		description:
-			'Functions whose calls are reported, at any depth: signatures such as `sweep(address to)`, selectors ' +
-			'such as 0x8456cb59. Default: none.',
+			'Functions whose calls are reported, at any depth, static calls excepted: signatures such as ' +
+			'`sweep(address to)`, selectors such as 0x8456cb59. Default: none.',
 	}),
 	failed_calls: orNull(text(readSwitch)).meta({
 		type: 'boolean',

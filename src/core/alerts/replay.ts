@@ -3,6 +3,7 @@
 import { recordOf, usualKinds } from '../../kinds/all.js'
 import type { AlertData } from '../../model/alert.js'
 import type { Address } from '../../model/glossary.js'
+import type { Kind } from '../../model/kind.js'
 import type { Watch, WatchIndex } from '../../model/watch.js'
 import { placeOfId } from './alertId.js'
 import { assetInWord } from './asset.js'
@@ -42,6 +43,13 @@ export function replayRow(data: AlertData): readonly string[] {
 function placeOf({ id, token, traceAddress }: AlertData): string {
 	if (token !== undefined) return placeOfId(id)
 	return traceAddress.length === 0 ? 'root' : traceAddress.join('_')
+}
+
+/** What these watches report and a replay does not: the daemon finds it in the state of the chain. */
+export function notReplayed(watches: WatchIndex): readonly Kind[] {
+	const all = watches.rules?.() ?? [...watches.values()].flat()
+	const kinds = new Set(all.flatMap((rules) => rules.kinds))
+	return [...kinds].filter((kind) => !replayed.has(recordOf(kind).seenIn))
 }
 
 /** A part shows the events of these kinds without further requests. */
