@@ -1,4 +1,5 @@
 import { isAccepted, isOpen } from '../core/gaps.js'
+import { withoutRepeats } from '../core/events/effective.js'
 import { closes, movementBetween, movementsOf, sumsOf, withPostings } from '../core/ledger/books.js'
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'
@@ -235,7 +236,7 @@ export async function bisectDifference(
 	async function bestReading(lo: Point, hi: Point, block: Block, postings: readonly Posting[]) {
 		const known = new Map<string, readonly Posting[]>()
 		let best: ClosingReading | null = null
-		for await (const witness of witnessesOf(block)) {
+		for await (const witness of readingsOf(block)) {
 			if (witness.part.last.hash !== block.hash) continue
 			const contradictions = suspect.announced.refutedBy(witness.part, address).length
 			if (best !== null && best.contradictions <= contradictions) continue
@@ -289,6 +290,15 @@ export async function bisectDifference(
 			yield* accounts.witnesses({ from: number, to: number }, parties, signal)
 		} catch (error) {
 			if (!isHeardEnough(error)) throw error
+		}
+	}
+
+	/** Each reading, and then without what may only repeat a transfer. */
+	async function* readingsOf(block: BlockRef): AsyncGenerator<Witness> {
+		for await (const witness of witnessesOf(block)) {
+			yield witness
+			const transactions = withoutRepeats(witness.part.transactions)
+			if (transactions !== null) yield { ...witness, part: { ...witness.part, transactions } }
 		}
 	}
 

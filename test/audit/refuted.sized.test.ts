@@ -7,7 +7,7 @@ import { ether, hex, startTestAnvil } from '../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { listening } from '../support/listening.js'
 import { inFull, testInFull, testOnce } from '../support/longRun.js'
-import { createAddress, encodeActions, puppetInit } from '../support/puppet.js'
+import { type Action, createAddress, encodeActions, puppetInit } from '../support/puppet.js'
 import { createStateGate } from '../support/stateGate.js'
 
 const ETH = `${ether}`
@@ -113,6 +113,33 @@ testOnce('default: a false amount, 1 ETH for 5 wei, is retracted, and the 5 wei 
 	await settleAll()
 	expect(await told()).toEqual(due)
 })
+
+// Anvil shows the self-destruct to itself, which does nothing, as one that pays alice once more.
+testOnce(
+	'behavior: a self-destruct that only repeats a payment is retracted, and one that pays as much stands',
+	async () => {
+		const { node, bench, alice, carol, puppet, block, told, settleAll } = await open([{}])
+		const run = (...actions: readonly Action[]) =>
+			node.send({ from: carol, to: puppet, data: encodeActions(actions), gas: 300_000n })
+		const transfer = `alice in ${ETH} from puppet to alice`
+		const pay = { do: 'call', to: alice, valueWei: ether } as const
+		const balance = async () => await node.balanceWei(alice, await node.head())
+	const before = await balance()
+		await run(pay, { do: 'selfdestruct', heir: puppet })
+		await block()
+		expect((await balance()) - before).toBe(ether)
+		const due = [`transfer: ${transfer}`, `transfer: ${transfer}`, `removed: ${transfer}`]
+		expect(await told()).toEqual(due)
+		expect((await bench.posted()).map((delivery) => alertOf(delivery).traceAddress.join())).toEqual(['0', '1', '1'])
+		await run({ do: 'call', to: carol, valueWei: 7n * ether }, pay, { do: 'selfdestruct', heir: alice })
+		await block()
+		expect((await balance()) - before).toBe(3n * ether)
+		const all = [...due, `transfer: ${transfer}`, `transfer: ${transfer}`]
+		expect(await told()).toEqual(all)
+		await settleAll()
+		expect(await told()).toEqual(all)
+	},
+)
 
 testInFull(
 	'behavior: an event that the proved reading lacks is retracted, and no later look announces it',

@@ -82,6 +82,29 @@ export function* effective(tx: TxTrace): Generator<Frame> {
 	for (const { frame, counts } of verdictsOf(tx)) if (counts) yield frame
 }
 
+/**
+ * The transactions without each self-destruct that repeats the last transfer before it in sender, recipient and value:
+ * one that did nothing may look so (see `isPhantom`), and only balances tell. Null: there is none.
+ */
+export function withoutRepeats(transactions: readonly TxTrace[]): readonly TxTrace[] | null {
+	let found = false
+	const all = transactions.map((tx) => {
+		if (!tx.frames.some(({ type }) => type === 'suicide')) return tx
+		let last: Frame | null = null
+		const repeats = new Set<Frame>()
+		for (const frame of effective(tx)) {
+			const { type, from, to, valueWei } = frame
+			const isRepeat = last?.from === from && last.to === to && last.valueWei === valueWei
+			if (type === 'suicide' && isRepeat) repeats.add(frame)
+			else if (valueWei > 0n) last = frame
+		}
+		if (repeats.size === 0) return tx
+		found = true
+		return { ...tx, frames: tx.frames.filter((frame) => !repeats.has(frame)) }
+	})
+	return found ? all : null
+}
+
 function reasonOf(frame: Frame, tx: TxTrace, isUndone: boolean, runners: PathMap<Frame> | null): Reason {
 	const own = ownReason(frame)
 	if (frame.type === 'reward') return own
@@ -114,7 +137,7 @@ function ownReason(frame: Omit<Frame, 'traceAddress'>): Reason {
  * Nodes built on revm before its fix of July 2026 (bluealloy/revm#3805) fill the row of a self-destruct that did
  * nothing, as one to itself does since Cancun, with the last transfer before it. Only the contract that runs can
  * destroy itself: the callee of the frame above, its caller where that is a delegatecall or callcode, or the contract
- * being created.
+ * being created. Where it made that transfer itself, the row looks right: `withoutRepeats`.
  */
 function isPhantom(frame: Frame, runners: PathMap<Frame> | null): boolean {
 	const parent = frame.traceAddress.length === 0 ? undefined : runners?.get(frame.traceAddress.slice(0, -1))
