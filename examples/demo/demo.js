@@ -3,7 +3,12 @@ import { readFile } from 'node:fs/promises'
 import { fail, openStage } from './stage.js'
 import { story } from './story.js'
 
-if (process.argv[2] === 'incidents') {
+const [, , what] = process.argv
+if (what !== undefined && what !== 'incidents') {
+	console.error(`there is no \`${what}\`: \`npm run demo\`, or \`npm run demo -- incidents\``)
+	process.exit(2)
+}
+if (what === 'incidents') {
 	await (await import('./incidents.js')).playIncidents()
 	process.exit(0)
 }
