@@ -304,7 +304,7 @@ inFull(() => {
 				}
 				const expected = (await due(own, first + 1n, await node.head())).map((line) => line.split(' ')[1])
 				expect([...told.keys()].sort()).toEqual(expected.sort())
-				expect(expected.length).toBeGreaterThan(30)
+				expect(expected.length, 'the chain has something to report').toBeGreaterThan(10)
 			},
 		)
 	})
