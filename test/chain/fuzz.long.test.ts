@@ -216,8 +216,10 @@ let serversBytes = 0
 /** Of one attack, in this process too: the value that was changed, its text with and without marks, its bytes. */
 let largestBytes = 0
 const serversCopies = 6
-/** Wrong answers to one question, batches as one. */
+/** Wrong answers to one question, batches as one, and their bytes as far as they are read. */
 let answered = 0
+let answeredBytes = 0
+const mostBytes = 20_000_000
 const donors = new Map<string, readonly unknown[]>()
 const servers: Server[] = []
 const urls: string[] = []
@@ -280,6 +282,7 @@ function openServer(isBad: boolean): Server {
 			serversMs += processorMs(before)
 			serversBytes += Math.max(0, process.memoryUsage().rss - rss)
 			if (isHit) answered += 1
+			if (isHit) answeredBytes += Math.min(bytes.length, mostBytes)
 			largestBytes = Math.max(largestBytes, bytes.length)
 			const headers = isHit && current.damage.way === 'gzip' ? { 'content-encoding': 'gzip' } : {}
 			response.writeHead(isHit ? current.damage.status : 200, headers).end(bytes)
@@ -378,7 +381,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 	// What is asked again in place is proved elsewhere; here it would only be the same wrong answer, waited for.
 	const retry = { tries: 2, withinMs: 500 }
 	const streamed = one.streams ? { parsedBytes: 0 } : {}
-	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: 20_000_000, retry, ...streamed }))
+	const rpcs = urls.map((url) => createRpc({ url, timeoutMs: 30_000, maxBodyBytes: mostBytes, retry, ...streamed }))
 	const wait = async (_ms: number, signal: AbortSignal) => signal.throwIfAborted()
 	const endpoints = createEndpoints({ rpcs, chainId: 1, clock: () => nowMs, log: silent, wait })
 	const clock = () => nowMs
@@ -400,6 +403,7 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 			asked = 0
 			serversMs = 0
 			answered = 0
+			answeredBytes = 0
 			const before = process.cpuUsage()
 			const came = await operation(opened).catch((error: unknown) => {
 				if (!(error instanceof RpcError)) throw error
@@ -416,8 +420,9 @@ async function run(one: Attack, setting: SourceSetting): Promise<void> {
 			} else if (name.startsWith('tokens') && provedMethods.has(one.method)) {
 				expect(provedOnly(came), `${name}, with a wrong answer`).toEqual(provedOnly(right.get(`${setting} ${name}`)))
 			}
-			// A second for each wrong answer, and what everything else of the question takes.
-			expectBelow(processorMs(before) - serversMs, 1_000 + 1_000 * Math.max(1, answered), 'milliseconds')
+			// A second for each wrong answer, one for each 20 MB, and what everything else of the question takes.
+			const most = 1_000 + 1_000 * Math.max(1, answered) + (1_000 * answeredBytes) / 20e6
+			expectBelow(processorMs(before) - serversMs, most, 'milliseconds')
 			if (endpoints.states()[0]?.lastError !== null) refused += 1
 			nowMs += 3_600_000
 		}
