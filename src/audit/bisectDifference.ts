@@ -1,5 +1,5 @@
-import { isAccepted, isOpen } from '../core/gaps.js'
 import { withoutRepeats } from '../core/events/effective.js'
+import { isAccepted, isOpen } from '../core/gaps.js'
 import { closes, movementBetween, movementsOf, sumsOf, withPostings } from '../core/ledger/books.js'
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
 import { RpcError } from '../errors.js'

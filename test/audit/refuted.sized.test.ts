@@ -124,7 +124,7 @@ testOnce(
 		const transfer = `alice in ${ETH} from puppet to alice`
 		const pay = { do: 'call', to: alice, valueWei: ether } as const
 		const balance = async () => await node.balanceWei(alice, await node.head())
-	const before = await balance()
+		const before = await balance()
 		await run(pay, { do: 'selfdestruct', heir: puppet })
 		await block()
 		expect((await balance()) - before).toBe(ether)

@@ -148,7 +148,7 @@ const notCounted: Readonly<Record<Reason, string>> = {
 	'failed-transaction': 'the receipt says that the transaction failed',
 	'moves-nothing': 'this kind of call moves no coins, whatever value it shows',
 	'no-value': 'no coins move',
-	'to-itself': 'a self-destruct to itself pays nobody; where the contract ends by it, its coins are burnt',
+	'to-itself': 'a self-destruct to itself has no recipient; where the contract ends by it, its coins are burnt',
 	'created-nothing': 'no contract came of it',
 	'not-its-own': 'the contract it names is not the one that ran, so the node has filled this row wrongly',
 }
