@@ -77,7 +77,7 @@ export async function startHttp(options: HttpOptions) {
 		// When no password is needed, credentials are not checked: the answer would show whether they are right.
 		if (isFree && isHere) return null
 		if (await login(request)) return null
-		return unknown
+		return isFree ? { ...notOurs, body: 'ask by address, by a name of this machine, or with the password\n' } : unknown
 	}
 
 	makeRoom(server, connectionsAtOnce)

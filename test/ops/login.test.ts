@@ -92,5 +92,5 @@ test('error: health and metrics reveal nothing of a password that comes along wi
 		await vi.advanceTimersByTimeAsync(500)
 		await turn()
 	}
-	expect(new Set(answers)).toEqual(new Set([401]))
+	expect(new Set(answers)).toEqual(new Set([421]))
 })
