@@ -31,7 +31,7 @@ for (const stream of [process.stdout, process.stderr]) {
 }
 
 keepYoungSmall()
-/** Resolves when all output has gone to the other end, or there is none any more. */
+/** Resolves when the reader has taken all output, or has gone. */
 function written(stream: NodeJS.WriteStream): Promise<void> {
 	return new Promise((resolve) => {
 		if (stream.destroyed) resolve()

@@ -43,7 +43,7 @@ export async function carryOut(store: Store, request: ChangeRequest): Promise<nu
 	}
 }
 
-/** With what stands before them in their queues, since order holds. Resolves to how many of `ids` there are. */
+/** Also retries what is before them in their queues, which are sent in order. Resolves to how many `ids` exist. */
 async function retryNow(store: Store, ids: readonly string[], atMs: number): Promise<number> {
 	const asked = new Set(ids)
 	const queues = [...byQueue(await store.deliveries('pending')).values()]

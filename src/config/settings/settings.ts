@@ -72,7 +72,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const { value, filled, problems: missing, warnings } = interpolate(source.value, env, dirname(path))
 	const checked = check(source, settingsSchema, value)
 	const places = placesSchema.safeParse(value).data
-	/** A place whose variable is missing is not known: its text as written would be another place. */
+	/** If a variable is missing, the place is unknown: `${NAME}` itself would be read as a folder. */
 	const isMissing = (key: string) => missing.some(({ path: [first] }) => first === key)
 	const { watchlists: lists = null, state = null } = places ?? {}
 	const watchlists = lists === null || isMissing('watchlists') ? null : placeOf(lists, source, path)

@@ -224,13 +224,14 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		)
 	}
 
-	/** A worker threw, as the state cannot be written, or by a fault of tracewatch: the queue waits longer and longer. */
+	/** A worker threw: the state cannot be written, or tracewatch has a fault. The queue waits longer each time. */
 	function breaksOff([first]: readonly Delivery[], error: unknown): void {
 		if (first === undefined) return
 		const failures = memory.of(first).failures + 1
 		memory.change(first, { failures, pausedUntilMs: clock() + queuePauseMs(failures) })
 		const facts = { err: error, receiver: first.receiver, delivery: first.id }
-		if (error instanceof StateError) log.error(facts, 'what came of deliveries cannot be written; they are tried again')
+		if (error instanceof StateError)
+			log.error(facts, 'a queue of deliveries stopped: the state cannot be written; trying again')
 		else log.error(facts, 'a queue of deliveries broke off; it is tried again, at longer and longer intervals')
 	}
 

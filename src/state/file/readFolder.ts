@@ -32,8 +32,8 @@ export interface FoundFolder {
 }
 
 /**
- * Null: nothing was ever stored here. `own`: the segment that the reader has just made, which stands for none that is
- * missing. Throws StateError `damaged`, `format` or `disk`.
+ * Null: nothing was ever stored here. `own`: the segment that the reader has just made; a snapshot that names it has
+ * lost its own. Throws StateError `damaged`, `format` or `disk`.
  */
 export async function readFolder(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
