@@ -1,6 +1,6 @@
 /** Reads a state folder: the snapshot, then the changes in the journal. */
 
-import { rename } from 'node:fs/promises'
+import { rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { HistoryEntry } from '../../model/history.js'
@@ -36,6 +36,25 @@ export interface FoundFolder {
  * lost its own. Throws StateError `damaged`, `format` or `disk`.
  */
 export async function readFolder(folder: string, own?: number): Promise<FoundFolder | null> {
+	const path = statePath(folder)
+	for (;;) {
+		const before = await stampOf(path)
+		try {
+			return await readOnce(folder, own)
+		} catch (error) {
+			// A process that has the state may have written another snapshot while this one was read.
+			if (own !== undefined || (await stampOf(path)) === before) throw error
+		}
+	}
+}
+
+/** Differs after each snapshot; null: there is none. */
+async function stampOf(path: string): Promise<string | null> {
+	const found = await stat(path, { bigint: true }).catch(() => null)
+	return found && `${found.ino} ${found.mtimeNs}`
+}
+
+async function readOnce(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
 	const path = statePath(folder)
 	const found = await readFrom(folder, path, own)

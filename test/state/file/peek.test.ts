@@ -57,4 +57,27 @@ describe('peek', () => {
 		expect(looks.length).toBeGreaterThan(10)
 		expect(looks).toEqual([...looks].sort((a, b) => (a < b ? -1 : 1)))
 	})
+	test('behavior: in the midst of changes so large that each is a snapshot, every look succeeds, too', async () => {
+		const store = await openFileStore(folder, { clock: () => 0 })
+		await store.commit(commitOf({ checkpoint: blockOf(0) }))
+		const looks: bigint[] = []
+		let writing = true
+		const look = async () => {
+			while (writing)
+				looks.push(
+					(await peek({ kind: 'folder', dir: folder }))?.whole.networks.get('ethereum')?.checkpoint.number ?? -1n,
+				)
+		}
+		const looking = look()
+		for (let number = 1; number <= 12; number += 1) {
+			const deliveries = Array.from({ length: 2_001 }, (_, at) => deliveryOf(`${number}_${at}`))
+			await store.commit(commitOf({ checkpoint: blockOf(number), deliveries }))
+			await store.drop(deliveries.map(({ id }) => id))
+		}
+		writing = false
+		await looking
+		await store.close()
+		expect(looks.length).toBeGreaterThan(1)
+		expect(looks).toEqual([...looks].sort((a, b) => (a < b ? -1 : 1)))
+	})
 })
