@@ -1,7 +1,6 @@
 import { rm } from 'node:fs/promises'
-import type { ReceiverSettings } from '../config/settings/settings.js'
+import { configuredIn } from '../config/settings/settings.js'
 import { openParts } from '../daemon/parts.js'
-import type { Delivery } from '../model/delivery.js'
 import { controlPath } from '../ops/controlSocket.js'
 import { version } from '../version.js'
 import { type Command, configOption, exitCodes } from './command.js'
@@ -36,7 +35,11 @@ export const once: Command = {
 				}),
 			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			const waiting = overdue(await parts.store.deliveries('pending'), config.receivers).length
+			// Due deliveries that were not tried: the first of their queue failed, and its next attempt is later.
+			const isConfigured = configuredIn(config.receivers)
+			const waiting = (await parts.store.deliveries('pending')).filter(
+				(one) => isConfigured(one) && one.nextAttemptAtMs <= Date.now(),
+			).length
 			const unfinished = results.filter((result) => result !== 'done').length
 			log.info(
 				{ networks: results.length, unfinished, delivered, failed, held, waiting },
@@ -50,13 +53,4 @@ export const once: Command = {
 			await parts.closers.close()
 		}
 	},
-}
-
-/** Due deliveries that were not tried: the first of their queue failed, and its next attempt is later. */
-function overdue(pending: readonly Delivery[], receivers: readonly ReceiverSettings[]): readonly Delivery[] {
-	return pending.filter(({ receiver, recipient, nextAttemptAtMs }) => {
-		const settings = receivers.find(({ name }) => name === receiver)
-		const isKnown = recipient === null || (settings?.type === 'email' && settings.to.includes(recipient))
-		return settings !== undefined && isKnown && nextAttemptAtMs <= Date.now()
-	})
 }

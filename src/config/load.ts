@@ -7,12 +7,13 @@ import { existsSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'
 import { ConfigError, type Problem, UsageError } from '../errors.js'
+import type { Addressee } from '../model/delivery.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Names, WatchlistPlace } from './names.js'
 import { interpolate } from './settings/interpolate.js'
 import { databaseSecrets } from './settings/secrets.js'
-import { readSettings, type Settings } from './settings/settings.js'
+import { configuredIn, readSettings, type Settings } from './settings/settings.js'
 import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
 import { readWatchlists, type Watchlists } from './watchlists/watchlists.js'
@@ -110,7 +111,10 @@ export interface StateSettings {
 	/** Undefined when the settings have problems. */
 	readonly historyMs: number | undefined
 	readonly networks: readonly string[]
+	/** Empty when they cannot be read. */
 	readonly receivers: readonly string[]
+	/** Of mailboxes only when the settings have no problems; true when nothing is known. */
+	readonly isConfigured: (addressee: Addressee) => boolean
 }
 
 /**
@@ -126,11 +130,16 @@ export async function loadStateSettings(
 	const { settings, problems, statePlace, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (statePlace === null) throw new ConfigError(problems)
 	onSecrets?.(settings?.secrets ?? (statePlace.kind === 'postgres' ? databaseSecrets(statePlace.url) : []))
+	const receivers = names.receivers ?? []
 	return {
 		statePlace,
 		historyMs: settings?.historyMs,
 		networks: [...(names.networks?.keys() ?? [])],
-		receivers: names.receivers ?? [],
+		receivers,
+		isConfigured:
+			settings === null
+				? ({ receiver }) => receivers.length === 0 || receivers.includes(receiver)
+				: configuredIn(settings.receivers),
 	}
 }
 

@@ -22,6 +22,9 @@ export type ReasonCode =
 	| 'no-recipient'
 	| 'expired'
 
+/** Of a delivery: a receiver, or one of its mailboxes. */
+export type Addressee = Pick<Delivery, 'receiver' | 'recipient'>
+
 export interface Delivery {
 	/** Equals `webhook-id`; without a full stop; deterministic. */
 	readonly id: string

@@ -5,9 +5,10 @@
 
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
+import { addresseeInWords } from '../core/outbox/queue.js'
 import { failedAttempts, isAlone, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
-import type { Delivery } from '../model/delivery.js'
+import type { Addressee, Delivery } from '../model/delivery.js'
 import type { Gap, NetworkState, NetworkSummary, ReceiverSummary, Seen, StateSummary } from '../model/state.js'
 import type { Troubles } from '../model/trouble.js'
 import type { Backfill } from '../model/watch.js'
@@ -66,7 +67,8 @@ function openGaps({ gaps }: NetworkRecord): readonly Gap[] {
 	return [...gaps.values()].filter(isOpen).sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
 }
 
-export function summarize(doc: StateDoc): StateSummary {
+/** What waits for a mailbox that is not configured any more is counted under a name of its own. */
+export function summarize(doc: StateDoc, isConfigured: (addressee: Addressee) => boolean = () => true): StateSummary {
 	const networks = new Map<string, NetworkSummary>()
 	for (const [name, record] of doc.networks) {
 		networks.set(name, {
@@ -83,7 +85,7 @@ export function summarize(doc: StateDoc): StateSummary {
 	const blank = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
 	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
 	for (const delivery of doc.deliveries.values()) {
-		const { receiver } = delivery
+		const receiver = isConfigured(delivery) ? delivery.receiver : addresseeInWords(delivery)
 		const status = statusOf(delivery)
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
 		const aside = isAlone(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}

@@ -1,6 +1,7 @@
 /** The store over any journal: the whole state is in memory, and every change becomes durable through the ledger. */
 
 import type { StateError } from '../errors.js'
+import type { Addressee } from '../model/delivery.js'
 import type { Clock } from '../model/glossary.js'
 import type { Log, Store } from '../model/ports.js'
 import type { NetworkState } from '../model/state.js'
@@ -20,6 +21,8 @@ export interface StoreOptions {
 	 * ones stay.
 	 */
 	readonly historyMs?: number
+	/** Whether a receiver, or this mailbox of it, is configured. Default: each is. */
+	readonly isConfigured?: (addressee: Addressee) => boolean
 	/** Called once when another instance has taken the state over: this one must end. */
 	readonly onLost?: (error: StateError) => void
 	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
@@ -112,7 +115,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 			const [added] = await Promise.all([change('post', post), change('troubles', troubles)])
 			announce(added)
 		},
-		summary: async () => summarize(state()),
+		summary: async () => summarize(state(), options.isConfigured),
 		waiting: async (network) => waitingOf(state(), network),
 		close: async () => {
 			closed = true

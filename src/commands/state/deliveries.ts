@@ -5,7 +5,9 @@ import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
 import { parseAddress } from '../../config/address.js'
 import { readDuration } from '../../config/duration.js'
+import type { StateSettings } from '../../config/load.js'
 import { isAbout } from '../../core/outbox/historyEntries.js'
+import { addresseeInWords } from '../../core/outbox/queue.js'
 import { isAlone, statusOf } from '../../core/outbox/waiting.js'
 import { PlainError, UsageError } from '../../errors.js'
 import type { Delivery, ShownStatus } from '../../model/delivery.js'
@@ -19,6 +21,7 @@ import { besideDaemon, needChoice } from './besideDaemon.js'
 import { listSent } from './sent.js'
 
 type Act = 'list' | 'retry' | 'drop'
+type IsConfigured = StateSettings['isConfigured']
 
 export const deliveries: Command = {
 	declare: (command) =>
@@ -61,12 +64,12 @@ export const deliveries: Command = {
 		const [act = 'list', ...ids] = args.positionals as readonly [Act?, ...string[]]
 		const values = args.values as Values
 		const settings = await openStateSettings(args, io)
-		const { statePlace, receivers } = settings
+		const { statePlace, receivers, isConfigured } = settings
 		const { address, receiver, since: sinceMs = 0, all, json = false } = values
 		const query = { sinceMs, ...(address !== undefined && { address }), ...(receiver !== undefined && { receiver }) }
 		if (values.sent === true) {
 			if (act !== 'list') throw new UsageError('--sent lists what was sent: nothing of it is retried or dropped')
-			if ((await listSent(statePlace, query, json, io)) === 0) {
+			if ((await listSent(settings, query, json, io)) === 0) {
 				needKnown('receiver', receiver, receivers)
 				if (!json) io.out('nothing of that was sent')
 			}
@@ -77,7 +80,7 @@ export const deliveries: Command = {
 			(one) =>
 				(values.status === undefined || statusOf(one) === values.status) &&
 				one.createdAtMs >= sinceMs &&
-				isAbout(one.message, one.receiver, query),
+				[one.receiver, addresseeInWords(one)].some((name) => isAbout(one.message, name, query)),
 		)
 		if (found.length === 0) needKnown('receiver', receiver, receivers)
 		if (act === 'list') {
@@ -85,7 +88,8 @@ export const deliveries: Command = {
 				throw new UsageError('`deliveries list` takes no ids; --receiver, --address, --since and --status choose')
 			if (json) for (const one of found) io.out(JSON.stringify({ ...one, status: statusOf(one) }))
 			else
-				for (const line of linesOf(found, all === true ? found.length : listedAtOnce, receivers)) io.out(fitWords(line))
+				for (const line of linesOf(found, all === true ? found.length : listedAtOnce, isConfigured))
+					io.out(fitWords(line))
 			return exitCodes.done
 		}
 		needChoice('the ids of deliveries', ids, all)
@@ -96,9 +100,9 @@ export const deliveries: Command = {
 		const count = chosen.size === 0 ? 0 : await besideDaemon(settings, { act, ids: [...chosen] })
 		const done = { retry: 'will be tried again now', drop: 'dropped' }
 		io.out(`${counted(count, 'delivery', 'deliveries')} ${done[act]}`)
-		const away = found.filter(({ id, receiver }) => chosen.has(id) && isAway(receivers, receiver))
+		const away = found.filter((one) => chosen.has(one.id) && !isConfigured(one))
 		if (act === 'retry')
-			for (const name of new Set(away.map(({ receiver }) => receiver)))
+			for (const name of new Set(away.map(addresseeInWords)))
 				io.out(`${name} is not configured: nothing is sent to it until it is put back, and tracewatch is restarted`)
 		return count === chosen.size ? exitCodes.done : exitCodes.failed
 	},
@@ -125,27 +129,22 @@ function readSince(text: string, nowMs: number): number {
 const listedAtOnce = 20
 
 /** The first deliveries, and how many are left out. */
-function* linesOf(found: readonly Delivery[], most: number, receivers: readonly string[]): Generator<string> {
+function* linesOf(found: readonly Delivery[], most: number, isConfigured: IsConfigured): Generator<string> {
 	if (found.length === 0) yield 'nothing is pending, held, parked or dead'
-	for (const one of found.slice(0, most)) yield* inWords(one, receivers)
+	for (const one of found.slice(0, most)) yield* inWords(one, isConfigured)
 	if (found.length > most)
 		yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
 }
 
-/** Where the settings cannot be read, no receiver is known. */
-function isAway(receivers: readonly string[], name: string): boolean {
-	return receivers.length > 0 && !receivers.includes(name)
-}
-
-function* inWords(delivery: Delivery, receivers: readonly string[]): Generator<string> {
-	const { id, receiver, recipient, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
+function* inWords(delivery: Delivery, isConfigured: IsConfigured): Generator<string> {
+	const { id, attempts, createdAtMs, nextAttemptAtMs, lastError, message } = delivery
 	const status = statusOf(delivery)
-	const to = recipient === null ? receiver : `${receiver} (${recipient})`
 	const tries = `${counted(attempts, 'attempt')} since ${utc(createdAtMs)}`
 	const own = isAlone(delivery) ? ' (retried separately)' : ''
 	const waits = status === 'pending' ? ', next at ' : status === 'held' ? ', for a digest until ' : null
 	const next = waits === null ? '' : waits + utc(nextAttemptAtMs)
-	yield `${id}  ${status}${own}  ${to}  ${tries}${isAway(receivers, receiver) ? ', not configured' : next}`
+	const end = isConfigured(delivery) ? next : ', not configured'
+	yield `${id}  ${status}${own}  ${addresseeInWords(delivery)}  ${tries}${end}`
 	yield `  ${headline(message)}`
 	if (lastError !== null) yield `  ${lastError}`
 }

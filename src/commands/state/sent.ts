@@ -3,22 +3,25 @@
 import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import { utc } from '../../base/utc.js'
+import type { StateSettings } from '../../config/load.js'
 import { alertOf, isAbout, isHole } from '../../core/outbox/historyEntries.js'
+import { addresseeInWords } from '../../core/outbox/queue.js'
 import type { HistoryEntry, HistoryHole, HistoryQuery, HistoryRow } from '../../model/history.js'
-import type { StatePlace } from '../../model/state.js'
 import { headline } from '../../notify/text/sentence.js'
 import { openHistory, peek } from '../../state/open.js'
 import type { Io } from '../command.js'
 import { whileWaiting } from '../shared/progress.js'
 import { isUnread } from '../shared/unread.js'
 
+type Kept = Pick<StateSettings, 'statePlace' | 'historyMs'>
+
 /** Resolves to the number of entries that it printed. */
-export async function listSent(place: StatePlace, query: HistoryQuery, json: boolean, io: Io): Promise<number> {
+export async function listSent(state: Kept, query: HistoryQuery, json: boolean, io: Io): Promise<number> {
 	let found = 0
 	await whileWaiting(
 		() => `looking through the history, ${found} found`,
 		async () => {
-			for await (const entry of sent(place, query)) {
+			for await (const entry of sent(state, query)) {
 				if (io.signal.aborted || isUnread()) break
 				if (json) io.out(JSON.stringify(isHole(entry) ? holeOf(entry) : publicOf(entry)))
 				else for (const words of isHole(entry) ? [holeInWords(entry)] : linesOf(entry)) io.out(fitWords(words))
@@ -30,9 +33,9 @@ export async function listSent(place: StatePlace, query: HistoryQuery, json: boo
 }
 
 /** An entry that is written to the history meanwhile is yielded once. */
-async function* sent(place: StatePlace, query: HistoryQuery): AsyncIterable<HistoryEntry> {
-	const unwritten = (await peek(place))?.rows ?? []
-	const reader = await openHistory(place, () => unwritten)
+async function* sent({ statePlace, historyMs }: Kept, query: HistoryQuery): AsyncIterable<HistoryEntry> {
+	const unwritten = historyMs === 0 ? [] : ((await peek(statePlace))?.rows ?? [])
+	const reader = await openHistory(statePlace, () => unwritten)
 	try {
 		for await (const { entry } of reader.read(query, null)) {
 			if (entry !== null && isAsked(entry, query)) yield entry
@@ -68,12 +71,11 @@ function holeOf({ hole, endedAtMs }: HistoryHole) {
 
 function holeInWords(row: HistoryHole): string {
 	const { rows, from, to } = holeOf(row)
-	return `HOLE: ${counted(rows, 'row')} could not be kept, ${from} to ${to}; their messages were sent`
+	return `HOLE: ${counted(rows, 'row')} could not be kept, ${from} to ${to}; their messages had left the outbox`
 }
 
-function* linesOf({ receiver, recipient, ...row }: HistoryRow): Generator<string> {
-	const to = recipient === null ? receiver : `${receiver} (${recipient})`
-	yield `${utc(row.endedAtMs)}  ${row.result.padEnd(9)}  ${to}  ${headline(row.message)}`
+function* linesOf(row: HistoryRow): Generator<string> {
+	yield `${utc(row.endedAtMs)}  ${row.result.padEnd(9)}  ${addresseeInWords(row)}  ${headline(row.message)}`
 	if (row.result === 'delivered' && row.attempts === 1) return
 	const tries = counted(row.attempts, 'attempt')
 	yield `  ${tries} since ${utc(row.createdAtMs)}${row.lastError === null ? '' : `; last failure: ${row.lastError}`}`

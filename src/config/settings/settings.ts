@@ -7,6 +7,7 @@ import { hash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
 import type { Problem } from '../../errors.js'
+import type { Addressee } from '../../model/delivery.js'
 import type { StatePlace } from '../../model/state.js'
 import { type Names, namesOf, type WatchlistPlace } from '../names.js'
 import { revisionOf } from '../watchlists/revision.js'
@@ -102,6 +103,15 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	}
 	const openSecrets = warnings.map(({ path: at, message }) => source.problem(at, message))
 	return { settings, source, problems: [], openSecrets, watchlists, statePlace, names: namesOf(settings) }
+}
+
+/** Whether one of these is the receiver, and the mailbox one of its `to`. */
+export function configuredIn(receivers: readonly ReceiverSettings[]): (addressee: Addressee) => boolean {
+	return ({ receiver, recipient }) =>
+		receivers.some((one) => {
+			if (one.name !== receiver) return false
+			return one.type === 'email' ? one.to.some((mailbox) => mailbox === recipient) : recipient === null
+		})
 }
 
 /** The problems in order, without the values of `${NAME}`. Missing variables come first. */

@@ -44,7 +44,7 @@ export function refusalsInWords(
 	})
 }
 
-/** One sentence for each receiver that is not among the configured ones, and that messages wait for. */
+/** One sentence for each receiver or mailbox that is not among the configured ones, and that messages wait for. */
 export function unconfiguredInWords(
 	summary: Pick<StateSummary, 'receivers'>,
 	configured: readonly string[],
@@ -55,7 +55,7 @@ export function unconfiguredInWords(
 		const wait = count === 1 ? 'message waits' : 'messages wait'
 		return [
 			`${count} ${wait} for ${name}, which is not configured. To do: put it back, ` +
-				`or \`tracewatch deliveries drop --all --receiver ${name}\``,
+				`or \`tracewatch deliveries drop --all --receiver ${name.includes(' ') ? `'${name}'` : name}\``,
 		]
 	})
 }

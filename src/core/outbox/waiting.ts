@@ -6,7 +6,7 @@
 
 import type { Message } from '../../model/alert.js'
 import type { Delivery, ReasonCode, ShownStatus } from '../../model/delivery.js'
-import { isDigest } from './messageKinds.js'
+import { isAlert, isDigest, isUndelivered, networkTroubleOf } from './messageKinds.js'
 
 /** Attempts after which a delivery holds back its queue no longer. */
 const BLOCKING_ATTEMPTS = 5
@@ -104,13 +104,14 @@ export function nextDueMsOf(queue: readonly Delivery[]): number | null {
 }
 
 /**
- * What a message is about. An alert, its retraction and its repetition share subjects; so do a stall or a gap and its
- * end. Their order matters for their meaning.
+ * What a message is about. An alert, its retraction and its repetition share subjects; so do the stalls of a network
+ * and their ends, and all that is said of one balance. Their order matters for their meaning.
  */
-function subjectsOf({ data }: Message): readonly string[] {
-	if (isDigest(data)) return data.alerts.map((alert) => alert.data.id)
-	if ('receiver' in data) return [`undelivered:${data.receiver}`]
-	return [data.id.replace(/:system_(stalled|gap|refused|recovered):/, ':system:')]
+function subjectsOf({ type, data }: Message): readonly string[] {
+	if (isDigest(data)) return data.alerts.flatMap(subjectsOf)
+	if (isUndelivered(data)) return [`undelivered:${data.receiver}`]
+	if (!isAlert(data)) return [`${data.network}:${networkTroubleOf(type, data)}`]
+	return data.kind === 'balance' ? [data.id, `${data.network}:balance:${data.watch.address}`] : [data.id]
 }
 
 /** The earliest delivery beside its queue that this one must not overtake. `aside`: in sending order. */

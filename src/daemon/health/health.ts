@@ -7,6 +7,7 @@ import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
+import { addresseeInWords } from '../../core/outbox/queue.js'
 import { refusalsInWords, unconfiguredInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
@@ -58,7 +59,7 @@ export function createHealth({
 			['stalled', [...reasonsOf('stalled'), ...away]],
 			['degraded', reasonsOf('degraded')],
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
-			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, troubles)]],
+			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, { troubles, config })]],
 			['refused', inEffect.isRefused ? [wrongEdit] : []],
 			['ok', [...unconfigured, ...(inEffect.isConfigChanged ? [CONFIG_CHANGED] : [])]],
 		]
@@ -123,18 +124,30 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 	})
 }
 
-/** Receivers that have failed for minutes while messages wait. */
-function failingReceivers({ receivers }: StateSummary, { open }: HealthOptions['troubles']): readonly string[] {
-	return open('undelivered').flatMap(({ receiver, sinceMs, state, announced }) => {
+/** Receivers, and mailboxes, that have failed for minutes while messages wait. */
+function failingReceivers(
+	{ receivers }: StateSummary,
+	{ troubles: { open }, config }: Pick<HealthOptions, 'troubles' | 'config'>,
+): readonly string[] {
+	return open('undelivered').flatMap((trouble) => {
+		const { receiver, sinceMs, state, announced } = trouble
 		if (state !== 'failing' || !announced) return []
 		const { pending = 0, aside = 0, failure = 'see the log', lastDeliveredAtMs } = receivers.get(receiver) ?? {}
+		const isOneOfSeveral = config.receivers.some((one) => one.name === receiver && mailboxesOf(one) > 1)
 		// It has accepted one since, by a retry by hand perhaps: the trouble is about to end.
-		const hasAccepted = (lastDeliveredAtMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
+		const hasAccepted = !isOneOfSeveral && (lastDeliveredAtMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
 		if (pending <= aside || hasAccepted) return []
 		const since = new Date(sinceMs).toISOString()
+		const [who, count] = isOneOfSeveral
+			? [addresseeInWords(trouble), `${pending - aside} wait for ${receiver}`]
+			: [receiver, `${pending - aside} wait`]
 		const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
-		return [`${receiver} has accepted no message since ${since} (${pending - aside} wait): ${failure}. ${todo}`]
+		return [`${who} has accepted no message since ${since} (${count}): ${failure}. ${todo}`]
 	})
+}
+
+function mailboxesOf(receiver: Config['receivers'][number]): number {
+	return receiver.type === 'email' ? receiver.to.length : 1
 }
 
 /** Watched contracts whose storage is not read, or not whole. */

@@ -7,7 +7,7 @@ import { pause } from '../../base/waits/wait.js'
 import { queueOf } from '../../core/outbox/queue.js'
 import { isHeld } from '../../core/outbox/waiting.js'
 import { StateError } from '../../errors.js'
-import type { Delivery, Outcome } from '../../model/delivery.js'
+import type { Addressee, Delivery, Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { DigestRate } from './batch.js'
@@ -82,11 +82,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const wakeUp = () => wake.abort()
 	const optionsOf = options.optionsOf ?? (() => null)
 	const troubles = createTroubleBook(options)
+	const memory = createQueueMemory()
 	const fallbacks = createFallbacks({
-		...{ store, troubles, clock, log },
+		...{ store, troubles, clock, log, receiverOf, memory },
 		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '')?.name ?? null,
 	})
-	const memory = createQueueMemory()
 	const steady = options.steady ?? clock
 	/** Ids whose receiver or recipient is not configured: they stay claimed, since it may be configured again. */
 	const unconfigured: string[] = []
@@ -182,9 +182,10 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const nowAheadMs = nowMs - steady()
 		const isFirst = aheadMs === null
 		const seconds = isFirst ? 0 : Math.round(((aheadMs ?? 0) - nowAheadMs) / 1_000)
-		aheadMs = nowAheadMs
-		if (!isFirst && seconds < LEAST_SET_BACK_S) return
-		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
+		if (!isFirst && seconds < LEAST_SET_BACK_S) {
+			aheadMs = nowAheadMs
+			return
+		}
 		const pending = await store.deliveries('pending')
 		if (isFirst) memory.learn(pending)
 		// Deliveries made in the future: the clock was set back while nothing ran.
@@ -196,6 +197,9 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const others = due.flatMap((one) => (isHeld(one) ? [] : one.id))
 		if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
 		if (others.length > 0) await store.retry(others, nowMs)
+		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
+		// Not before all of it is written: it is looked for again otherwise.
+		aheadMs = nowAheadMs
 	}
 
 	/** The queues of which something is due, that have a receiver and are not paused. */
@@ -240,7 +244,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	}
 
 	/** Null when the receiver, or this recipient of it, is no longer configured. */
-	function receiverOf({ receiver: name, recipient }: Delivery): Receiver | null {
+	function receiverOf({ receiver: name, recipient }: Addressee): Receiver | null {
 		const receiver = receivers.get(name)
 		if (receiver === undefined) return null
 		const { recipients } = receiver

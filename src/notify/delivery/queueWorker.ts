@@ -10,7 +10,7 @@ import { alertsIn, digestOf } from '../../core/outbox/digest.js'
 import { queueOf } from '../../core/outbox/queue.js'
 import { resolved } from '../../core/outbox/resolved.js'
 import { inSendingOrder, rankOf } from '../../core/outbox/urgency.js'
-import { isAlone, isParked, readyOf } from '../../core/outbox/waiting.js'
+import { failedAttempts, isAlone, isParked, readyOf } from '../../core/outbox/waiting.js'
 import type { Delivery, Outcome, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
@@ -107,7 +107,10 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	/** Learns from the state what an earlier process knew of the queue. */
 	async function recall(first: Delivery, { name, recipients }: Receiver, aside: readonly Delivery[]): Promise<void> {
 		memory.change(first, { failedBeside: 0 })
-		if (memory.of(first).acceptedAtMs !== null || aside.every(({ refused }) => refused === undefined)) return
+		if (memory.of(first).acceptedAtMs !== null) return
+		// With the next success what failed until then is due.
+		if (aside.some((one) => failedAttempts(one) > 0)) memory.change(first, { isFailing: true })
+		if (aside.every(({ refused }) => refused === undefined)) return
 		// Of several recipients, the state does not say which one accepted.
 		const isOne = (recipients?.length ?? 1) === 1
 		const acceptedAtMs = isOne ? ((await store.summary()).receivers.get(name)?.lastDeliveredAtMs ?? null) : null

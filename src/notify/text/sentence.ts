@@ -85,7 +85,7 @@ function undelivered({ receiver, recipient, state, count, ends }: UndeliveredDat
 	const who = `${printable(receiver)}${recipient === null ? '' : ` (${printable(recipient)})`}`
 	if (ends !== undefined)
 		return state === 'failing'
-			? `Recovered: ${who} takes messages again`
+			? `Recovered: ${who} accepts messages again, or none waits for it`
 			: `Recovered: nothing is left of what ${who} refused`
 	if (state === 'dead')
 		return `NOT DELIVERED: ${who} did not accept messages, which were given up; they are sent to you instead`

@@ -124,6 +124,29 @@ describe('deliveries list', () => {
 		expect(status.out).toContainEqual('hook: 2 pending (not configured), 0 parked, 0 dead, 0 delivered')
 	})
 
+	test('behavior: a mailbox is taken out while mails wait: they are named apart, and dropped without the others', async () => {
+		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
+		const refused = { refused: { sinceMs: startMs, times: 0 }, lastErrorCode: 'refused', lastError: '550' } as const
+		const mail = (number: number, recipient: string) =>
+			deliveryOf(number, { receiver: 'second', recipient, ...refused })
+		await store.post([mail(1, 'gone@example.org'), mail(2, 'ops@example.org')])
+		await store.close()
+		const path = join(folder, 'tracewatch.yaml')
+		const email = '{name: second, type: email, smtp: "smtp://127.0.0.1:25", from: a@example.org, to: [ops@example.org]}'
+		writeFileSync(path, readFileSync(path, 'utf8').replace(/\{name: second[^}]*\}/, email))
+		const { out } = await run()
+		expect(out[0]).toMatch(/parked {2}second \(gone@example\.org\) {2}0 attempts since .*Z, not configured$/)
+		const status = await typed(['status'], { cwd: folder })
+		const words = status.out.join('\n')
+		expect(words).toMatch(/second refuses all messages \(1 wait\)/)
+		const remedy = "tracewatch deliveries drop --all --receiver 'second (gone@example.org)'"
+		expect(words).toContain(
+			`1 message waits for second (gone@example.org), which is not configured. To do: put it back, or \`${remedy}\``,
+		)
+		expect((await run('drop', '--all', '--receiver', 'second (gone@example.org)')).out).toEqual(['1 delivery dropped'])
+		expect((await run('--json')).out.map((line) => JSON.parse(line).recipient)).toEqual(['ops@example.org'])
+	})
+
 	test('default: nothing waits', async () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})

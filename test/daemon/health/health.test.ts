@@ -178,6 +178,21 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	expect(await healthWith({})).toMatchObject({ ok: true, status: 'ok' })
 })
 
+test('behavior: a mailbox that fails is named, whatever another mailbox of the receiver has accepted since', async () => {
+	const settings = { name: 'ops', type: 'email', fallback: null, to: ['a@example.org', 'b@example.org'] }
+	const begun = { kind: 'undelivered', receiver: 'ops', state: 'failing', sinceMs: 0, receivers: [] } as const
+	const { status, reason } = await healthWith({
+		config: { receivers: [settings as never] },
+		summary: async () => ({
+			networks: new Map(),
+			receivers: new Map([['ops', { ...counts, parked: 0, pending: 3, failure: 'full', lastDeliveredAtMs: 9 }]]),
+		}),
+		troubles: bookOf({ ...begun, recipient: 'b@example.org', announced: true }),
+	})
+	expect(status).toBe('undelivered')
+	expect(reason).toMatch(/^ops \(b@example\.org\) has accepted no message since .*Z \(3 wait for ops\): full\. To do: /)
+})
+
 test.each([
 	['has failed for minutes', {}, {}, 'hook.example: the connection was refused'],
 	['failed just now', {}, { announced: false }, null],

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { StateError } from '../../../src/errors.js'
 import { createDeliverer, type DelivererOptions } from '../../../src/notify/delivery/deliverer.js'
 import { deliveryOf, idOf, keptLog, never } from '../samples.js'
 import { ids, retry, type Scripted, scripted, useLab } from './lab.js'
@@ -33,6 +34,23 @@ test('behavior: set back while nothing ran, it is tried by the first round, howe
 	// Reading the state takes a millisecond or more, unlike on a clock that stands still.
 	await delivererOf(hook, { clock: () => lab.nowMs++ }).drainOnce(never)
 	expect(hook.got).toEqual(ids(1, 1))
+})
+
+test('error: set back while nothing ran, and the disk is full at the start: it is tried once that can be written', async () => {
+	const hook = scripted('hook')
+	await lab.store.post([deliveryOf(1, { createdAtMs: lab.nowMs, nextAttemptAtMs: lab.nowMs })])
+	lab.nowMs -= 24 * hourMs
+	let isFull = true
+	const retryOnDisk: typeof lab.store.retry = async (...args) => {
+		if (isFull) throw new StateError('disk', 'no space left')
+		return await lab.store.retry(...args)
+	}
+	const log = keptLog()
+	const deliverer = delivererOf(hook, { store: { ...lab.store, retry: retryOnDisk }, log })
+	await expect(deliverer.drainOnce(never)).rejects.toThrow('no space left')
+	isFull = false
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual(ids(1))
 })
 
 test('behavior: set forward, or right, nothing is tried before its time', async () => {

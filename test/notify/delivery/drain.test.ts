@@ -57,6 +57,16 @@ describe('a single drain of the queue', () => {
 		expect(await lab.statuses()).toEqual([])
 	})
 
+	test('behavior: what failed in an earlier process is tried as soon as the receiver accepts another', async () => {
+		const hook = scripted('hook')
+		const inHalfAnHourMs = startMs + 1_800_000
+		const failed = { attempts: 6, lastError: 'host answered 503', nextAttemptAtMs: inHalfAnHourMs } as const
+		await lab.store.post([alertDeliveryOf(1, failed), alertDeliveryOf(2, failed), alertDeliveryOf(3)])
+		const deliverer = createDeliverer({ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook] })
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 3, failed: 0, held: 0 })
+		expect(hook.got).toEqual(ids(3, 1, 2))
+	})
+
 	test('behavior: waits as long as the other side asked, if that is longer', async () => {
 		const hook = scripted('hook', () => ({ ...retry, afterMs: 90_000 }))
 		await lab.store.post([deliveryOf(1)])

@@ -6,7 +6,8 @@
 
 import { sha256 } from '../../../base/sha256.js'
 import { printable } from '../../../base/text/printable.js'
-import { isAlert, isDigest, isUndelivered } from '../../../core/outbox/messageKinds.js'
+import { isAlert, isDigest, isUndelivered, networkTroubleOf } from '../../../core/outbox/messageKinds.js'
+import { addresseeInWords } from '../../../core/outbox/queue.js'
 import type { Message } from '../../../model/alert.js'
 import { isMarked } from '../../text/alarms.js'
 import { factsOf } from '../../text/facts.js'
@@ -69,14 +70,12 @@ function dedupKey(message: Message): string {
 
 function subjectOf({ type, data }: Message): string {
 	if (isUndelivered(data)) {
-		const what = data.state === 'failing' ? 'failing' : 'undelivered'
-		return `tracewatch:${what}:${data.receiver}`
+		// Each mailbox may fail alone.
+		const what = data.state === 'failing' ? `failing:${addresseeInWords(data)}` : `undelivered:${data.receiver}`
+		return `tracewatch:${what}`
 	}
 	if (isAlert(data) || isDigest(data)) return data.id
-	const { chainId, network, fromBlock, toBlock, ends } = data
-	const trouble = type === 'system.refused' || ends === 'refused' ? 'refused' : 'stalled'
-	const what = fromBlock === undefined ? trouble : `gap:${fromBlock}-${toBlock}`
-	return `tracewatch:${chainId}:${printable(network)}:${what}`
+	return `tracewatch:${data.chainId}:${printable(data.network)}:${networkTroubleOf(type, data)}`
 }
 
 export function readRoutingKey(text: string): string {
