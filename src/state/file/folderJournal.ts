@@ -156,6 +156,7 @@ export function folderJournal(
 		async keepHistory(options) {
 			if (options.keepMs === 0) {
 				await forgetDays(folder, 0, options.clock()).catch(() => undefined)
+				rows = []
 				return null
 			}
 			writer = openHistoryWriter(folder, options, rows)

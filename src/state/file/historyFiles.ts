@@ -142,7 +142,7 @@ export function openHistoryFiles(stateFolder: string): HistoryReader {
 					path = fileOfDay(folder, day)
 					for await (const lines of linesBackwards(path, day === from ? Number(offset) : undefined)) {
 						for (const { at, line } of lines) {
-							if (line.length === 0 || (needle !== null && !line.includes(needle))) continue
+							if (line.length === 0 || (needle !== null && !line.includes(needle) && !line.includes(HOLE))) continue
 							const entry = entryOf(line, day)
 							if (entry.endedAtMs >= (query.sinceMs ?? 0)) yield { cursor: `${day}:${at}`, entry }
 						}
@@ -156,6 +156,9 @@ export function openHistoryFiles(stateFolder: string): HistoryReader {
 		close: async () => undefined,
 	}
 }
+
+/** In every hole: what is missing may have been about anything. */
+const HOLE = Buffer.from('"hole":{')
 
 /** An unreadable line becomes a hole of one row. */
 function entryOf(line: Buffer, day: string): HistoryEntry {

@@ -51,7 +51,7 @@ const ENDS = `
 
 const READ = `
 	select seq, row from tracewatch.history
-	where name = $1 and seq < $2 and seq >= $3 and ($4::text is null or row like $4)
+	where name = $1 and seq < $2 and seq >= $3 and ($4::text is null or row like $4 or row like '%"hole":{%')
 		and ($5::bigint is null or ended_at_ms >= $5)
 	order by seq desc limit $6`
 

@@ -119,7 +119,9 @@ const GIVE_BACK = `update tracewatch.head set expires = '-infinity' where name =
 const TIDY = `
 	delete from tracewatch.snapshot s using tracewatch.head h
 	where h.name = $1 and h.owner = $2 and h.epoch = $3 and s.name = h.name and s.id <> h.snapshot`
+const FORGET_PARTS = 'delete from tracewatch.snapshot where name = $1 and id = $2'
 const LINES = 'select seq, line from tracewatch.journal where name = $1 and seq > $2 order by seq limit 500'
+const LAST_ROW = 'select coalesce(max(seq), 0)::int8 as last from tracewatch.history where name = $1'
 const PARTS = 'select data from tracewatch.snapshot where name = $1 and id = $2 and part >= $3 order by part limit 8'
 const INSERT_PART = `insert into tracewatch.snapshot (name, id, part, data) values ($1, $2, $3, $4)
 	on conflict do nothing`
@@ -173,13 +175,15 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		return lost
 	}
 
-	async function renew(): Promise<void> {
-		const { epoch, seq } = mustHavePlace()
+	async function renew(epoch: number): Promise<void> {
+		if (lost !== null) throw lost
+		const { seq: known } = place ?? { seq: 0 }
 		const asked = ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
 		renewed = asked.catch(() => undefined)
 		const [head] = await asked
 		if (head === undefined) throw lose()
-		if (head.seq < seq) throw lose(PUT_BACK)
+		if (place === null) return
+		if (head.seq < known) throw lose(PUT_BACK)
 		if (head.seq > mustHavePlace().seq) await listener?.behind()
 	}
 
@@ -219,13 +223,17 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			await prepareTables(database)
 			const epoch = await take()
 			try {
+				// A large state takes longer to load than a lease lasts.
+				if (!isBeside) renewal = setInterval(() => void renew(epoch).catch(() => undefined), leaseMs / RENEWALS).unref()
 				if (!isBeside) await ask(TIDY, [name, owner, epoch])
 				const loaded = await load(database)
+				if (lost !== null) throw lost
 				place = { epoch, seq: loaded.seq }
 				journalBytes = loaded.journalBytes
-				if (!isBeside) renewal = setInterval(() => void renew().catch(() => undefined), leaseMs / RENEWALS).unref()
 				return loaded
 			} catch (error) {
+				if (renewal !== null) clearInterval(renewal)
+				await renewed
 				if (!isBeside) await ask(GIVE_BACK, [name, owner, epoch]).catch(() => undefined)
 				throw error
 			}
@@ -239,8 +247,14 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		async compact(whole, rows) {
 			mustHavePlace()
 			const batch = freshBatch()
-			const bytes = await writeParts(database, batch, whole)
+			// The head names no part of this batch yet: what was written of it would only take room.
+			const forget = () => ask(FORGET_PARTS, [name, batch]).catch(() => undefined)
+			const bytes = await writeParts(database, batch, whole).catch(async (error: unknown) => {
+				await forget()
+				throw error
+			})
 			const behind = await move(SWITCH, batch, rows && '{"changes":[]}', rows ?? [])
+			if (behind !== null) await forget()
 			if (behind !== null) return behind
 			journalBytes = 0
 			return { bytes }
@@ -252,8 +266,10 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		},
 		async keepHistory(options) {
 			if (!isBeside) stopForgetting = forgetRows(database, options)
-			// Each row is written with the line that brings it.
-			return options.keepMs === 0 ? null : 0
+			if (options.keepMs === 0) return null
+			// Each row is written with the line that brings it. A copy that was cut off may have left newer ones.
+			const [{ last } = { last: 0 }] = await ask<{ last: number }>(LAST_ROW, [name])
+			return last
 		},
 		addHistory: async (entries) => await insertHistory(database, entries),
 		async close() {

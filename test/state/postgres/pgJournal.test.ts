@@ -1,8 +1,12 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
+import type { Delivery } from '../../../src/model/delivery.js'
+import { emptyState } from '../../../src/state/document.js'
 import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/keptRows.js'
+import { pgJournal } from '../../../src/state/postgres/pgJournal.js'
 import { standingClock } from '../../support/standingClock.js'
 import { storeContract } from '../contract.js'
 import { contentOf, copiesOf } from '../copySets.js'
+import { deliveryOf } from '../samples.js'
 import { openPgStore } from './pgStore.js'
 import { emptied, startServer } from './server.js'
 
@@ -16,6 +20,32 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		open: (clock) => openPgStore(server.url(), { clock }),
 		remove: () => emptied(server),
 	}))
+
+	test('error: a snapshot cannot be written: nothing of it takes room, and the next one is written', async () => {
+		const url = await server.fresh('parts')
+		const journal = pgJournal(url)
+		onTestFinished(() => journal.close())
+		await journal.acquire()
+		const parts = async () =>
+			(await server.sql<{ id: string }>('select distinct id from tracewatch.snapshot', [], 'parts')).length
+		const whole = { ...emptyState, deliveries: new Map(Array.from({ length: 2_000 }, (_, at) => large(`d${at}`))) }
+		await journal.compact(whole, null)
+		expect(await parts()).toBe(1)
+		// As on a full disk: the second part is refused.
+		await server.sql(
+			`alter table tracewatch.snapshot add constraint full_disk check (part = 0 or id = (select '')) not valid`.replace(
+				"(select '')",
+				`'${(await server.sql<{ snapshot: string }>('select snapshot from tracewatch.head', [], 'parts'))[0]?.snapshot}'`,
+			),
+			[],
+			'parts',
+		)
+		await expect(journal.compact(whole, null)).rejects.toThrow(/the database/)
+		expect(await parts()).toBe(1)
+		await server.sql('alter table tracewatch.snapshot drop constraint full_disk', [], 'parts')
+		await journal.compact(whole, null)
+		expect(await parts()).toBe(1)
+	})
 
 	test('copies of watchlists: a text is written once, and removed when no list has it', async () => {
 		const url = await server.fresh('kept')
@@ -44,3 +74,7 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		expect(after.find(({ name }) => name === plain)).toEqual(before.find(({ name }) => name === plain))
 	})
 })
+
+function large(id: string): [string, Delivery] {
+	return [id, deliveryOf(id, { lastError: 'x'.repeat(400) })]
+}
