@@ -108,9 +108,14 @@ export function createNetworkPoller({
 				observer?.reported(name, report)
 				noteHead(report)
 				const [failed] = report.unread
-				if (failed !== undefined) throw fellShort(report, failed)
-				succeeded(report)
-				if (!report.behind && used === current) return 'done'
+				if (failed === undefined) {
+					succeeded(report)
+					if (!report.behind && used === current) return 'done'
+				} else {
+					const result = fails('polling', fellShort(report, failed))
+					// Another backfill goes on.
+					if (!report.behind || report.blocks === 0n) return result
+				}
 			} catch (error) {
 				return signal.aborted ? 'stopped' : fails('polling', error)
 			}
