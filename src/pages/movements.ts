@@ -15,12 +15,14 @@ const COIN_KINDS: ReadonlySet<string> = new Set(['transfer', 'deployment', 'with
 /** The sums of each of the last days (UTC), the current one last, in the network's coin. */
 export function movementsOf(rows: readonly AlertRow[], { decimals, symbol }: NetworkFacts, nowMs: number) {
 	const sums = { in: Array<bigint>(DAYS).fill(0n), out: Array<bigint>(DAYS).fill(0n) }
-	const alerts = rows.flatMap(({ type, alerts: [data] }) => (data === undefined ? [] : [{ type, data }]))
-	// A retraction counts as its alert, seen already.
-	const seen = new Set(alerts.flatMap(({ type, data }) => (type === 'alert.removed' ? [data.id] : [])))
-	for (const { id, kind, valueWei, direction, blockTimestamp } of alerts.map(({ data }) => data)) {
-		if (seen.has(id) || !COIN_KINDS.has(kind) || direction === 'self' || !/^\d+$/.test(valueWei ?? '')) continue
+	const alerts = rows.flatMap(({ type, alerts: [data] }) => (data === undefined ? [] : [{ type, ...data }]))
+	// Newest first: the last word about an alert may be its retraction.
+	const seen = new Set<string>()
+	for (const { type, id, kind, valueWei, direction, blockTimestamp } of alerts) {
+		if (seen.has(id)) continue
 		seen.add(id)
+		if (type === 'alert.removed' || !COIN_KINDS.has(kind) || direction === 'self') continue
+		if (!/^\d+$/.test(valueWei ?? '')) continue
 		const side = direction === 'out' ? sums.out : sums.in
 		const at = DAYS - 1 - (Math.floor(nowMs / DAY_MS) - Math.floor(Date.parse(blockTimestamp) / DAY_MS))
 		const sum = side[at]

@@ -36,6 +36,11 @@ describe('clean', () => {
 		)
 	})
 
+	test('behavior: the user of a database that needs no password is a name, and stays', () => {
+		const url = 'postgres://tracewatch@db.example.org/tracewatch'
+		expect(scrubberOf(url).clean(`tracewatch is running; ${url}`)).toBe('tracewatch is running; [secret]')
+	})
+
 	test('behavior: nothing registered, nothing changed', () => {
 		expect(createScrubber().clean('hunter2hunter2')).toBe('hunter2hunter2')
 	})

@@ -32,9 +32,10 @@ export function urlSecrets(url: URL, shortestKey = SHORTEST_KEY): readonly strin
 	const [user, password] = [decoded(url.username), decoded(url.password)]
 	add(url.password)
 	if (password !== '') add(`${user}:${password}`)
-	// Beside a password the user is a name, such as `apikey`. Mails show mail addresses.
-	if (password === '' || (looksLikeKey(user) && !user.includes('@'))) add(url.username)
-	if (/^(https?|wss?):$/.test(url.protocol)) {
+	const isWeb = /^(https?|wss?):$/.test(url.protocol)
+	// Beside a password, and where no password is needed (a database), the user is a name. Mails show mail addresses.
+	if ((password === '' && isWeb) || (looksLikeKey(user) && !user.includes('@'))) add(url.username)
+	if (isWeb) {
 		const keys = url.pathname.split('/').filter((part) => looksLikeKey(decoded(part), shortestKey))
 		// Telegram's URL has the bot's number and its token directly after `bot`.
 		const tokens = keys.flatMap((key) => /^bot(\d+:(.+))$/.exec(decoded(key))?.slice(1) ?? [])

@@ -46,10 +46,7 @@ export function secretsOf(settings: SettingsWritten, filled: readonly Filled[]):
 /** The URL of a database, and its secret parts; empty where it is a folder or no URL. */
 export function databaseSecrets(state: string): readonly string[] {
 	if (!isDatabase(state) || !URL.canParse(state)) return []
-	// The user and the name of a database are often plain words.
-	const url = new URL(state)
-	url.username = ''
-	return [state, ...urlSecrets(url)]
+	return [state, ...urlSecrets(new URL(state))]
 }
 
 /**

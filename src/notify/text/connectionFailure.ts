@@ -22,7 +22,7 @@ function failureInWords(host: string, error: unknown): string {
 
 /** Whether a code of the system or of Node means a certificate or TLS failure. */
 export function isTlsFault(code: string | null): boolean {
-	return code !== null && /CERT|TLS|SSL/.test(code)
+	return code !== null && /CERT|TLS|SSL|LEAF_SIGNATURE/.test(code)
 }
 
 /** The code nearest to the root cause: of the error, its causes, or the first error of an aggregate. */

@@ -6,7 +6,7 @@ import type { Outcome } from '../../../src/model/delivery.js'
 import { createEmailReceiver, type EmailSettings } from '../../../src/notify/email/email.js'
 import { type MailServer, type MailServerOptions, startMailServer } from '../../support/mailServer.js'
 import { mailDeliveryOf, never } from '../samples.js'
-import { makeCertificate } from './certificate.js'
+import { makeCertificate, makeIssuedCertificate } from './certificate.js'
 
 const login = { user: 'watch@example.org', pass: 'p:ä/CANARY' }
 const user = 'watch%40example.org:p%3A%C3%A4%2FCANARY'
@@ -84,6 +84,16 @@ withOpenssl('TLS', () => {
 				reason: expect.stringContaining('its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)'),
 			})
 		}
+		expect([server.logins, server.mails]).toEqual([[], []])
+	})
+
+	test('error: a certificate whose issuer is not sent along: parked', async () => {
+		const server = await serverOf({ tls: makeIssuedCertificate('localhost'), login })
+		const outcome = await send({ smtp: `smtp://${user}@localhost:${server.port}`, requireTls: true })
+		expect(outcome).toMatchObject({
+			result: 'parked',
+			reason: expect.stringContaining('is of an unknown authority (UNABLE_TO_VERIFY_LEAF_SIGNATURE)'),
+		})
 		expect([server.logins, server.mails]).toEqual([[], []])
 	})
 
