@@ -148,6 +148,22 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
 	})
 
+	test('behavior: an instance keeps its lease while it loads a state that takes longer than a lease', async () => {
+		const expires = async () => {
+			const [head] = await server.sql<{ at: string }>('select expires::text as at from tracewatch.head')
+			return head?.at
+		}
+		await store.close()
+		const { arrived, open: letThrough } = gate.holdBack('from tracewatch.journal where')
+		const opening = open({ leaseMs: 1_500 })
+		await arrived
+		const before = await expires()
+		await expect.poll(async () => (await expires()) === before, { timeout: 5_000 }).toBe(false)
+		letThrough()
+		store = await opening
+		await store.commit(commitOf({ checkpoint: blockOf(2) }))
+	})
+
 	test('behavior: an instance that stands by also waits for a database that is away, and takes over', async () => {
 		const url = await server.fresh('away')
 		const name = new URL(url).pathname.slice(1)
