@@ -23,10 +23,10 @@ for (const event of ['uncaughtException', 'unhandledRejection'] as const) {
 		process.exit(exitCodes.failed)
 	})
 }
-// A reader that closes the pipe (`| head`) is no failure.
+// A reader that closes the pipe (`| head`) is no failure, nor is a terminal that has gone.
 for (const stream of [process.stdout, process.stderr]) {
 	stream.on('error', (error: NodeJS.ErrnoException) => {
-		if (error.code !== 'EPIPE') throw error
+		if (error.code !== 'EPIPE' && error.code !== 'EIO') throw error
 	})
 }
 

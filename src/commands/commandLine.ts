@@ -100,7 +100,8 @@ export async function runCommandLine(
 		return await answerTo(argv, io)
 	} catch (error) {
 		const { text, code } = describeError(error, io.signal)
-		fault(withSudoHint(text))
+		// The words of a node are no reason for it.
+		fault(error instanceof RpcError ? text : withSudoHint(text))
 		return code
 	}
 }
@@ -165,6 +166,9 @@ function usageOf({ message }: CommanderError, { args: [name = '', ...rest] }: De
 	if (gone !== undefined) return new UsageError(`\`${gone}\` was removed: ${removed[gone]}`)
 	const words = message
 		.replace(/^error: /, '')
+		// Commander repeats the whole argument, which may be a key or hold one.
+		.replace(/([a-z][a-z0-9+.-]*:\/\/)[^\s']+/gi, '$1…')
+		.replace(/(0x[0-9a-f]{6})[0-9a-f]{35,}/gi, '$1…')
 		.replace(/\n\(Did you mean (.+)\?\)$/s, '; did you mean $1?')
 		.replace(/\.$/, '')
 	const help = Object.hasOwn(commands, name) ? `tracewatch ${name} --help` : 'tracewatch --help'

@@ -3,10 +3,11 @@
  * its file, line and column. No other room reads YAML.
  */
 
-import { existsSync } from 'node:fs'
+import { lstatSync } from 'node:fs'
 import { dirname, resolve } from 'node:path'
 import { deepFreeze } from '../base/deepFreeze.js'
-import { ConfigError, type Problem, UsageError } from '../errors.js'
+import { codeOf } from '../base/systemError.js'
+import { ConfigError, type Problem, StateError, UsageError } from '../errors.js'
 import type { Addressee } from '../model/delivery.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
@@ -59,7 +60,17 @@ export function findConfig(named: string | undefined, cwd: string): string {
 }
 
 function findDefault(cwd: string): string | undefined {
-	return places.map((place) => resolve(cwd, place)).find(existsSync)
+	return places.map((place) => resolve(cwd, place)).find(isThere)
+}
+
+/** Also where it cannot be read, or is a link that leads nowhere: reading it says so. */
+function isThere(path: string): boolean {
+	try {
+		lstatSync(path)
+		return true
+	} catch (error) {
+		return !['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')
+	}
 }
 
 /**
@@ -81,28 +92,44 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 		const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
 		return deepFreeze({ ...settings, watches, ...others, warnings })
 	}
-	const copies = lastGood === undefined ? null : await readCopies(() => lastGood(settings), place, names, cwd)
-	if (copies === null) throw new ConfigError(refused)
+	const wrong = new ConfigError(refused)
+	if (lastGood === undefined) throw wrong
+	const copies = await readCopies(() => lastGood(settings), place, names, { cwd, wrong })
 	return deepFreeze({ ...settings, watches: copies, ...others, refused, warnings: [] })
 }
 
-/** Null also where the copies are damaged, cannot be read, or do not fit the settings any more. */
+/**
+ * The last good watchlists. Throws `wrong` where there are none, or they are damaged or do not fit the settings any more;
+ * StateError `disk` where they may be read later: a database that starts after this program is no wrong configuration.
+ */
 async function readCopies(
 	open: () => Promise<WatchlistCopies | null>,
 	{ named }: WatchlistPlace,
 	names: Names,
-	cwd: string,
-): Promise<WatchSet | null> {
+	{ cwd, wrong }: { readonly cwd: string; readonly wrong: ConfigError },
+): Promise<WatchSet> {
+	const failures: unknown[] = []
+	async function* chunksOf(copies: WatchlistCopies, path: string): AsyncGenerator<Uint8Array> {
+		try {
+			yield* copies.chunks(path)
+		} catch (error) {
+			failures.push(error)
+			throw error
+		}
+	}
 	try {
 		const copies = await open()
-		if (copies === null) return null
-		const reading = { chunks: (path: string) => copies.chunks(path) }
+		if (copies === null) throw wrong
+		const reading = { chunks: (path: string) => chunksOf(copies, path) }
 		const { watches, revision } = await readWatchlists({ files: copies.watchlists, named }, names, cwd, reading)
-		return revision === copies.revision ? watches : null
-	} catch {
-		// The problems of the watchlists are what must be reported then.
-		return null
+		if (watches !== null && revision === copies.revision) return watches
+	} catch (error) {
+		failures.push(error)
 	}
+	const away = failures.find((one) => one instanceof StateError && one.reason === 'disk')
+	if (!(away instanceof StateError)) throw wrong
+	const words = `${wrong.message}\nThe last good watchlists cannot be read now: ${away.message}`
+	throw new StateError('disk', words, { cause: away })
 }
 
 /** The settings that commands need to open the state. */

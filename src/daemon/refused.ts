@@ -13,12 +13,14 @@ export interface RefusalOptions {
 	readonly store: Pick<Store, 'summary'>
 	readonly metrics: Pick<Metrics, 'reloadOk'>
 	readonly troubles: TroubleBook
-	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean }
+	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean; readonly isConfigChanged: boolean }
 }
 
 const WRONG = 'the watchlists as edited are wrong and change nothing; the last good ones stay in effect'
 const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
+const RESTART =
+	'. To do: tracewatch.yaml was edited too and counts after a restart: run `tracewatch check`, then restart'
 
 /**
  * Health and metrics say whether the watchlists as last read are wrong. Receivers are notified that they are, and that
@@ -53,7 +55,10 @@ export function createRefusals({ config, store, metrics, troubles, inEffect }: R
 	}
 
 	return {
-		refused: (words: string) => reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${REMEDY}`),
+		refused(words: string) {
+			const remedy = inEffect.isConfigChanged ? RESTART : REMEDY
+			return reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${remedy}`)
+		},
 		accepted() {
 			const many = counted(inEffect.watches.length, 'watch', 'watches')
 			return reconcile(false, `the watchlists are right again and in effect: ${many}`)

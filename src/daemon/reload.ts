@@ -2,7 +2,7 @@ import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { Config } from '../config/load.js'
 import { followWatchlists } from '../config/watchlists/followWatchlists.js'
-import { chunksOf } from '../config/watchlists/revision.js'
+import { chunksOf, revisionNow } from '../config/watchlists/revision.js'
 import { watchFiles } from '../config/watchlists/watchFiles.js'
 import type { Watchlists } from '../config/watchlists/watchlists.js'
 import { ConfigError, formatProblem } from '../errors.js'
@@ -63,6 +63,9 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 			const facts = error instanceof ConfigError ? { cause, problems: error.problems } : { cause, err: error }
 			const words = error instanceof Error ? error.message : String(error)
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
+			// The edit may name what only the edited tracewatch.yaml has, which is noticed some seconds later.
+			const settings = await revisionNow([config.path], signal)
+			if (settings !== null) options.inEffect.isConfigChanged = settings !== config.settingsRevision
 			await refused(words.replaceAll('\n', '; '))
 		} finally {
 			letYoungGrow()

@@ -97,6 +97,14 @@ describe('error: a wrong value of `calls` is refused with its place', () => {
 		expect(await problems()).toContain(message)
 	})
 
+	test.each([
+		['calls: ["pause()"]\nkinds: [transfer]\n', 'a.yaml:3: `kinds` leaves out call, so `calls` would send no alert'],
+		['failed_calls: true\n', 'a.yaml:3: `failed_calls` does nothing without `calls`'],
+	])('for the whole watchlist, and no watch sets another: %j', async (head, message) => {
+		write('', { head })
+		expect(await problems()).toContain(message)
+	})
+
 	test('failed_calls without calls', async () => {
 		write('    failed_calls: true\n')
 		expect(await problems()).toContain('a.yaml:5: `failed_calls` does nothing without `calls`')

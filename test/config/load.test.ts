@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { sha256 } from '../../src/base/sha256.js'
 import { findConfig, loadConfig } from '../../src/config/load.js'
 import { followWatchlists } from '../../src/config/watchlists/followWatchlists.js'
-import { ConfigError } from '../../src/errors.js'
+import { ConfigError, StateError } from '../../src/errors.js'
 import type { WatchlistCopies } from '../../src/model/state.js'
 import { temporaryFolder } from '../support/folder.js'
 import { timesOf } from '../support/processor.js'
@@ -508,6 +508,36 @@ describe('the copies of the last good watchlists', () => {
 		write({ 'tracewatch.yaml': minimal.replace('hook', 'other') })
 		expect((await problemsOf(loadBy(copies)))[0]).toMatch(/^watchlists\/a\.yaml:/)
 	})
+
+	test('error: copies that cannot be read now, as of a database that starts later: no wrong configuration', async () => {
+		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
+		const copies = await copiesNow()
+		write({ 'watchlists/a.yaml': wrong })
+		const away = new StateError('disk', 'cannot reach the state in the database at db.example')
+		const cut: WatchlistCopies = {
+			...copies,
+			// biome-ignore lint/correctness/useYield: the database goes away before the first byte
+			async *chunks() {
+				throw away
+			},
+		}
+		const unopened = loadConfig(join(folder, 'tracewatch.yaml'), {
+			...{ env, cwd: folder },
+			lastGood: async () => {
+				throw away
+			},
+		})
+		for (const loaded of [unopened, loadBy(cut)]) {
+			const error = await loaded.then(String, (thrown: unknown) => thrown)
+			expect(error).toBeInstanceOf(StateError)
+			expect(error).toMatchObject({
+				reason: 'disk',
+				message: expect.stringMatching(
+					/^watchlists\/a\.yaml:3:.*\nThe last good watchlists cannot .*: cannot reach the state/s,
+				),
+			})
+		}
+	})
 })
 
 describe('followWatchlists', () => {
@@ -552,6 +582,11 @@ describe('findConfig', () => {
 
 	test('default: tracewatch.yaml of the working folder', () => {
 		write({ 'tracewatch.yaml': minimal })
+		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
+	})
+
+	test('behavior: one that is there and cannot be read is the one, and reading it says so', () => {
+		symlinkSync('gone.yaml', join(folder, 'tracewatch.yaml'))
 		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
 	})
 

@@ -34,6 +34,17 @@ test.each(slips)('error: %j names what was probably meant', async (args, words) 
 })
 
 test.each([
+	['watch', `0x${'5c'.repeat(32)}`, '--rpc', 'http://127.0.0.1:9'],
+	['replay', '--address', `0x${'5c'.repeat(32)}`],
+	['state', 'postgres://user:5c5c5c5c@db.example/state', 'state'],
+	['setup', '--webook=https://hooks.example.org/5c5c5c5c'],
+])('error: a key in the wrong place of a command line is not repeated: %s', async (...args) => {
+	const { status, err } = await run(...args)
+	expect(status).toBe(2)
+	expect(err).not.toContain('5c5c5c5c')
+})
+
+test.each([
 	['--add', 'chain'],
 	['--network', 'local'],
 	['--replace', '--yes'],

@@ -21,7 +21,8 @@ export function named<T extends { readonly name: string }>(what: What, name: unk
  */
 export function needKnown(what: What, name: unknown, known: readonly string[]): void {
 	const all = known.map((one) => ({ name: one }))
-	if (name !== undefined) named(what, name, all)
+	// Of settings that cannot be read, no name is known.
+	if (name !== undefined && all.length > 0) named(what, name, all)
 }
 
 /** The network that `--network` names. Without the option, the only network. */

@@ -8,7 +8,7 @@ import type { Io } from '../command.js'
  */
 export function openLog(io: Io, destination: 1 | 2 = 1): Log {
 	return createLog({
-		level: readLevel(io.env.LOG_LEVEL ?? (destination === 1 ? 'info' : 'warn')),
+		level: readLevel(io.env.LOG_LEVEL || (destination === 1 ? 'info' : 'warn')),
 		scrubber: io.scrubber,
 		destination,
 		pretty: io.isTty,

@@ -43,11 +43,11 @@ Works beside a running daemon; without one, \`retry\` and the messages of \`acce
 		const [act = 'list', ...blocks] = args.positionals as readonly [Act?, ...string[]]
 		const { statePlace, ...settings } = await openStateSettings(args, io)
 		const { network, all, json } = args.values
-		needKnown('network', network, settings.networks)
 		const stored = await peek(statePlace)
 		const networks = [...(stored === null ? [] : summarize(stored.whole).networks)].filter(
 			([name]) => network === undefined || name === network,
 		)
+		if (networks.length === 0) needKnown('network', network, settings.networks)
 		const found = networks.flatMap(([name, { gaps }]) => gaps.map((gap) => ({ network: name, gap })))
 		if (act === 'list') {
 			if (blocks.length > 0) throw new UsageError('`gaps list` takes no blocks; --network chooses')

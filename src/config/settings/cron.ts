@@ -29,6 +29,11 @@ export function readSchedule(text: string): string {
 	}
 	if (!validate(parts.join(' ')))
 		throw new RangeError(`is not a schedule: ${quoted(text)}; six fields, seconds first, such as "*/12 * * * * *"`)
+	try {
+		nextGapsMs(parts.join(' '), 1)
+	} catch {
+		throw new RangeError(`never comes: no day fits ${quoted(text)}`)
+	}
 	return parts.join(' ')
 }
 

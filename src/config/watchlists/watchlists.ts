@@ -7,7 +7,7 @@ import { hash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../base/systemError.js'
-import type { Problem } from '../../errors.js'
+import { formatProblem, type Problem } from '../../errors.js'
 import type { WatchSet } from '../../model/watch.js'
 import type { Names, WatchlistPlace } from '../names.js'
 import type { Reading } from '../yaml/openFile.js'
@@ -78,8 +78,8 @@ export async function readWatchlists(
 	const addresses = new Map<string, AddressFile>()
 	const readAddresses: Surroundings['readAddresses'] = async (path, chainId, take) => {
 		const file = await readAddressFile(path, { ...reading, cwd, chainId }, take)
-		// Of a file that several watchlists name, the problems are reported once.
-		if (!addresses.has(path)) addresses.set(path, file)
+		const before = addresses.get(path)
+		addresses.set(path, before === undefined ? file : again(before, file, shown(path, cwd)))
 	}
 	const surroundings = { names, readAddresses, shown: (path: string) => shown(path, cwd), gathered }
 	for (const path of files) {
@@ -103,4 +103,14 @@ export async function readWatchlists(
 		revision: revisionOf(contents),
 		problems,
 	}
+}
+
+/** A file that several watchlists name: each reading is checked for its network, and a problem is reported once. */
+function again(before: AddressFile, { digest, problems }: AddressFile, file: string): AddressFile {
+	const known = new Set(before.problems.map(formatProblem))
+	const more = problems.filter((problem) => !known.has(formatProblem(problem)))
+	if (digest === before.digest) return { digest, problems: [...before.problems, ...more] }
+	const changed = { file, line: 1, column: 1, message: 'the file changed while it was read; it is read again' }
+	// Without a digest, it counts as changed at the next look.
+	return { digest: null, problems: [...before.problems, ...more, changed] }
 }

@@ -3,7 +3,7 @@
 import { isAbsolute, relative } from 'node:path'
 import type { z } from 'zod'
 import { codeOf, systemWords } from '../../base/systemError.js'
-import type { Problem } from '../../errors.js'
+import { formatProblem, type Problem } from '../../errors.js'
 import { inWords, messageOf, mostProblems } from '../words.js'
 import { type Reading, readChunks } from './openFile.js'
 import { parseYaml, type YamlFile } from './yaml.js'
@@ -89,7 +89,7 @@ export function atMost(problems: readonly Problem[]): readonly Problem[] {
  * times.
  */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {
-	const distinct = new Map(problems.map((problem) => [`${problem.line}:${problem.column}:${problem.message}`, problem]))
+	const distinct = new Map(problems.map((problem) => [formatProblem(problem), problem]))
 	return [...distinct.values()].sort((one, other) => one.line - other.line || one.column - other.column)
 }
 

@@ -60,7 +60,8 @@ export function createHealth({
 			['degraded', reasonsOf('degraded')],
 			['gap', [...gapsIn(found, networks), ...stuck.map(({ reason }) => reason), ...pollers.flatMap(unreadContracts)]],
 			['undelivered', [...refusalsInWords(found, config.receivers), ...failingReceivers(found, { troubles, config })]],
-			['refused', inEffect.isRefused ? [wrongEdit] : []],
+			// After the restart that an edited tracewatch.yaml needs, the watchlists may be right.
+			['refused', inEffect.isRefused ? [inEffect.isConfigChanged ? WRONG_UNTIL_RESTART : WRONG_EDIT] : []],
 			['ok', [...unconfigured, ...(inEffect.isConfigChanged ? [CONFIG_CHANGED] : [])]],
 		]
 		const reasons = [...new Set(wrong.flatMap(([, each]) => each))]
@@ -82,9 +83,9 @@ export const NO_SUMMARY: StateSummary = { networks: new Map(), receivers: new Ma
 /** No fault: what is in effect goes on. */
 export const CONFIG_CHANGED = 'configuration changed on disk: run `tracewatch check`, then restart'
 
-const wrongEdit =
-	'the watchlists as edited are wrong, and the last good ones stay in effect. ' +
-	'To do: `tracewatch check` says what is wrong; correct it and save; no restart is needed'
+const WRONG = 'the watchlists as edited are wrong, and the last good ones stay in effect. To do: '
+const WRONG_EDIT = `${WRONG}\`tracewatch check\` says what is wrong; correct it and save; no restart is needed`
+const WRONG_UNTIL_RESTART = `${WRONG}tracewatch.yaml was edited too: run \`tracewatch check\`, then restart`
 
 /** A second look or a backfill usually passes a block that no source gives sooner than this. */
 const longUnreadMs = 60_000

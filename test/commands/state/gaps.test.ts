@@ -1,4 +1,4 @@
-import { mkdirSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { answerControl } from '../../../src/daemon/controlAnswer.js'
@@ -79,6 +79,14 @@ describe('gaps', () => {
 		expect(out.join('')).not.toContain('\u001b')
 		const { out: json } = await run('list', '--json', '--network', 'gnosis')
 		expect(json.map((line) => JSON.parse(line))).toMatchObject([{ network: 'gnosis', block: 95, acceptedAt: null }])
+	})
+
+	test('behavior: of a network that was taken out of the configuration, the gaps are listed and accepted', async () => {
+		await stored()
+		const path = join(folder, 'tracewatch.yaml')
+		writeFileSync(path, readFileSync(path, 'utf8').replace(/, \{name: gnosis[^}]*\}/, ''))
+		expect((await run('list', '--network', 'gnosis')).out[0]).toMatch(/^gnosis 95 {2}open/)
+		expect(await run('accept', '95', '--network', 'gnosis')).toMatchObject({ code: 0 })
 	})
 
 	test('behavior: blocks that a backfill is still to read are listed, and are no gap yet', async () => {

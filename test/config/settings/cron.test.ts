@@ -16,6 +16,10 @@ describe('a schedule', () => {
 		expect(longestGapMs(schedule)).toBe(gapMs)
 	})
 
+	test('error: a schedule that no day fits never comes', () => {
+		expect(() => readSchedule('0 0 0 L-30 2 *')).toThrow(/^never comes: no day fits /)
+	})
+
 	test('the time without progress that is a stall', () => {
 		const often = { schedule: '* * * * * *', confirmations: 3 }
 		expect(stallAfterMs(often)).toBe(600_000)

@@ -3,10 +3,12 @@ import { dirname, join } from 'node:path'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, test } from 'vitest'
 import { loadConfig } from '../../../../src/config/load.js'
+import { namesOf } from '../../../../src/config/names.js'
 import { type AddressRow, readAddressFile } from '../../../../src/config/watchlists/addresses/addressFile.js'
 import { followWatchlists } from '../../../../src/config/watchlists/followWatchlists.js'
 import { watchFiles } from '../../../../src/config/watchlists/watchFiles.js'
-import { ConfigError } from '../../../../src/errors.js'
+import { readWatchlists } from '../../../../src/config/watchlists/watchlists.js'
+import { ConfigError, formatProblem } from '../../../../src/errors.js'
 import { temporaryFolder } from '../../../support/folder.js'
 import { soaked } from '../../../support/soak.js'
 
@@ -140,6 +142,41 @@ describe('addresses_from', () => {
 			'tracewatch.yaml',
 			'watchlists/c.yaml',
 		])
+	})
+
+	test('error: of a file for two networks, what is wrong for the second alone is reported, whichever comes first', async () => {
+		// Right on chain 30 (EIP-1191), and on no other.
+		const written = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD'
+		write({
+			'tracewatch.yaml': readFileSync(join(folder, 'tracewatch.yaml'), 'utf8').replace('8453', '30'),
+			'watchlists/a.yaml': list('addresses_from: ../x.csv'),
+			'watchlists/b.yaml': 'network: ethereum\nreceivers: [hook]\naddresses_from: ../x.csv\n',
+			'x.csv': written,
+		})
+		const [problem, ...others] = await problemsOf(load())
+		expect(problem).toContain('x.csv:1:1: `address` has a wrong checksum')
+		expect(others).toEqual([])
+	})
+
+	test('error: a file for two networks that changes between its readings: none is taken, and it is read again', async () => {
+		write({
+			'watchlists/a.yaml': list('addresses_from: ../x.csv'),
+			'watchlists/b.yaml': 'network: ethereum\nreceivers: [hook]\naddresses_from: ../x.csv\n',
+			'x.csv': one,
+		})
+		const { watchlists, networks, receivers } = await load()
+		const names = namesOf({ networks, receivers })
+		let readings = 0
+		async function* chunks(path: string) {
+			if (path.endsWith('.csv')) readings += 1
+			yield Buffer.from(readings === 2 && path.endsWith('.csv') ? `${one}\n0x${'7'.repeat(40)}\n` : readFileSync(path))
+		}
+		const read = await readWatchlists(watchlists, names, folder, { chunks })
+		expect(read.watches).toBeNull()
+		expect(read.problems.map(formatProblem)).toEqual([
+			'x.csv:1:1: the file changed while it was read; it is read again',
+		])
+		expect(read.contents.at(-1)).toEqual({ path: join(folder, 'x.csv'), digest: null })
 	})
 
 	test('behavior: the same file of addresses serves several networks', async () => {
