@@ -23,7 +23,7 @@ export const watch: Command = {
 	declare: (command) =>
 		command
 			.description(
-				paragraphs(`Polls the node every two seconds and prints each transfer and deployment of the address,
+				paragraphs(`Polls the node every two seconds and prints each payment, deployment and other alert of the address,
 decided as the daemon does: payments inside of contracts too, and a line when the chain takes one back. Keeps no
 state; ends with Ctrl-C.`),
 			)

@@ -99,8 +99,9 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 }
 
 /**
- * The last good watchlists. Throws `wrong` where there are none, or they are damaged or do not fit the settings any more;
- * StateError `disk` where they may be read later: a database that starts after this program is no wrong configuration.
+ * The last good watchlists. Throws `wrong` where there are none, or they are damaged or do not fit the settings any
+ * more; StateError `disk` where they may be read later: a database that starts after this program is no wrong
+ * configuration.
  */
 async function readCopies(
 	open: () => Promise<WatchlistCopies | null>,

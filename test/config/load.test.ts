@@ -509,7 +509,7 @@ describe('the copies of the last good watchlists', () => {
 		expect((await problemsOf(loadBy(copies)))[0]).toMatch(/^watchlists\/a\.yaml:/)
 	})
 
-	test('error: copies that cannot be read now, as of a database that starts later: no wrong configuration', async () => {
+	test('error: copies that cannot be read now: no wrong configuration, since a restart may help', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1') })
 		const copies = await copiesNow()
 		write({ 'watchlists/a.yaml': wrong })
@@ -585,7 +585,7 @@ describe('findConfig', () => {
 		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
 	})
 
-	test('behavior: one that is there and cannot be read is the one, and reading it says so', () => {
+	test('behavior: a settings file that cannot be read is found, and reading it says so', () => {
 		symlinkSync('gone.yaml', join(folder, 'tracewatch.yaml'))
 		expect(findConfig(undefined, folder)).toBe(join(folder, 'tracewatch.yaml'))
 	})

@@ -15,7 +15,7 @@ function sumsOf(...types: readonly AlertRow['type'][]) {
 	return [sumIn, sumOut]
 }
 
-test('default: what an alert reports is counted once, whatever the number of its messages', () => {
+test('default: an alert is counted once, whatever the number of its messages', () => {
 	expect(sumsOf('alert.transfer', 'alert.transfer')).toEqual(['7', '0'])
 })
 

@@ -204,7 +204,7 @@ test('error: a head behind the checkpoint is said within two polls, and the nigh
 	for (const said of [(await health()).reason, await page(), stdout, running.output()]) expect(said).toContain(sentence)
 	// What it says to do is what the card says.
 	const card = readFileSync('docs/operations.md', 'utf8')
-	for (const remedy of ['another folder into `state`', 'keep the old one']) {
+	for (const remedy of ['give the network another name', 'in its watchlists too']) {
 		expect(stdout).toContain(remedy)
 		expect(card).toContain(remedy)
 	}

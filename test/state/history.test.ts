@@ -207,7 +207,7 @@ describe.each(places)('history in %s', (_, make) => {
 		await store.close()
 	})
 
-	test('behavior: the words about a hole pass every query: what is missing may have been about anything', async () => {
+	test('behavior: a hole matches every query: its rows may have been about anything', async () => {
 		const hole = { seq: 7, endedAtMs: clock(), hole: { rows: 3, fromMs: clock() - 1_000 } }
 		await (await open()).close()
 		const journal = await journalAt(place)
@@ -218,7 +218,7 @@ describe.each(places)('history in %s', (_, make) => {
 		expect(await rows({ sinceMs: clock() + 60_000 })).toEqual([])
 	})
 
-	test('error: a copy that was cut off left rows that the state does not know: later ones come after them', async () => {
+	test('error: rows of a copy that was cut off: later ones come after them', async () => {
 		let store = await open()
 		await store.post([deliveryOf('a')])
 		await store.close()

@@ -81,8 +81,8 @@ export const networkKeys = section({
 		.default('*/12 * * * * *')
 		.meta({
 			description:
-				'When to poll, as node-cron reads it, seconds first, in quotes: "*/12 * * * * *". Without `ws` at ' +
-				'least once in `stall_after`. Default: every 12 seconds.',
+				'When to poll (UTC), as node-cron reads it, seconds first, in quotes: "*/12 * * * * *". Without `ws` ' +
+				'at least once in `stall_after`. Default: every 12 seconds.',
 		}),
 	source: z
 		.enum(['auto', 'trace_filter', 'trace_block', 'debug_traceBlockByNumber'])
@@ -213,8 +213,8 @@ export const settingsSchema = section({
 		}),
 	heartbeat_url: orNull(text(readHttpUrl)).meta({
 		description:
-			"URL that is fetched about once a minute, only while every network progresses: for a dead man's " +
-			'switch. A secret. Default: none.',
+			'URL that is fetched about once a minute, only while /healthz answers 200 and no poll fails: for a ' +
+			"dead man's switch. A secret. Default: none.",
 	}),
 	http_password: orNull(text(readPassword)).meta({
 		description:

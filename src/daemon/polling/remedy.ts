@@ -11,7 +11,7 @@ const behind =
 export function behindInWords(head: number | bigint, checkpoint: number | bigint): string {
 	return (
 		`${behind} (its head is block ${head}, and block ${checkpoint} was scanned). To do: put another endpoint first ` +
-		'in `rpc`; for a restarted chain, write another folder into `state` and keep the old one; then restart'
+		'in `rpc`; for a restarted chain, give the network another name, in its watchlists too; then restart'
 	)
 }
 

@@ -124,7 +124,7 @@ describe('deliveries list', () => {
 		expect(status.out).toContainEqual('hook: 2 pending (not configured), 0 parked, 0 dead, 0 delivered')
 	})
 
-	test('behavior: a mailbox is taken out while mails wait: they are named apart, and dropped without the others', async () => {
+	test('behavior: a mailbox is taken out while mails wait: these are named and dropped apart', async () => {
 		const store = await openFileStore(join(folder, 'state'), { clock: () => startMs })
 		const refused = { refused: { sinceMs: startMs, times: 0 }, lastErrorCode: 'refused', lastError: '550' } as const
 		const mail = (number: number, recipient: string) =>

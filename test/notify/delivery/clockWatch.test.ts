@@ -36,7 +36,7 @@ test('behavior: set back while nothing ran, it is tried by the first round, howe
 	expect(hook.got).toEqual(ids(1, 1))
 })
 
-test('error: set back while nothing ran, and the disk is full at the start: it is tried once that can be written', async () => {
+test('error: set back while nothing ran, and the disk is full at the start: tried once it can be written', async () => {
 	const hook = scripted('hook')
 	await lab.store.post([deliveryOf(1, { createdAtMs: lab.nowMs, nextAttemptAtMs: lab.nowMs })])
 	lab.nowMs -= 24 * hourMs

@@ -57,7 +57,7 @@ describe('a single drain of the queue', () => {
 		expect(await lab.statuses()).toEqual([])
 	})
 
-	test('behavior: what failed in an earlier process is tried as soon as the receiver accepts another', async () => {
+	test('behavior: failures of an earlier process are tried as soon as the receiver accepts another', async () => {
 		const hook = scripted('hook')
 		const inHalfAnHourMs = startMs + 1_800_000
 		const failed = { attempts: 6, lastError: 'host answered 503', nextAttemptAtMs: inHalfAnHourMs } as const

@@ -163,7 +163,7 @@ describe('the report to a fallback that a receiver fails', () => {
 		expect(said().slice(2)).toEqual(['system.recovered', 'system.recovered'])
 	})
 
-	test('behavior: a mailbox is taken out while it fails: its trouble ends, and what waits for it begins none', async () => {
+	test('behavior: a mailbox is taken out while it fails: its trouble ends, and none begins', async () => {
 		const before = site(['a@example.org', 'b@example.org'])
 		before.at.answer = () => failing
 		await lab.store.post([deliveryOf(1, { recipient: 'b@example.org' })])

@@ -1,7 +1,7 @@
 /**
  * Alertmanager API v2: the server's URL, with or without `/api/v2/alerts`. Alerts with equal labels are the same alert,
  * so a repetition changes nothing, and a digest is sent as the list of its alerts. An event has no natural end: it
- * fires for a day, unless it is retracted.
+ * fires for a day, unless it is retracted; a trouble for 30 days, unless it ends.
  */
 
 import { printable } from '../../../base/text/printable.js'
@@ -12,7 +12,7 @@ import { headline } from '../../text/sentence.js'
 import { linkOf } from './chat.js'
 import { type Format, jsonBody } from './format.js'
 
-const firesForMs = 24 * 3_600_000
+const DAY_MS = 24 * 3_600_000
 const path = '/api/v2/alerts'
 
 interface Labels {
@@ -48,7 +48,7 @@ function entriesOf({ message, startsAtMs }: { message: Message; startsAtMs: numb
 		generatorURL: linkOf(message) ?? '',
 	})
 	const over = new Date(nowMs).toISOString()
-	const ends = new Date(nowMs + firesForMs).toISOString()
+	const ends = new Date(nowMs + (isAlert(message.data) ? DAY_MS : 30 * DAY_MS)).toISOString()
 	const { fires, resolves } = labelsOf(message)
 	return [...resolves.map((labels) => at(labels, over)), ...fires.map((labels) => at(labels, ends))]
 }

@@ -144,7 +144,7 @@ describe('addresses_from', () => {
 		])
 	})
 
-	test('error: of a file for two networks, what is wrong for the second alone is reported, whichever comes first', async () => {
+	test('error: a file for two networks: a fault for the second network alone is reported', async () => {
 		// Right on chain 30 (EIP-1191), and on no other.
 		const written = '0x5aaEB6053f3e94c9b9a09f33669435E7ef1bEAeD'
 		write({
@@ -158,7 +158,7 @@ describe('addresses_from', () => {
 		expect(others).toEqual([])
 	})
 
-	test('error: a file for two networks that changes between its readings: none is taken, and it is read again', async () => {
+	test('error: a file for two networks that changes between its readings is read again', async () => {
 		write({
 			'watchlists/a.yaml': list('addresses_from: ../x.csv'),
 			'watchlists/b.yaml': 'network: ethereum\nreceivers: [hook]\naddresses_from: ../x.csv\n',
