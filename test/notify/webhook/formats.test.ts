@@ -447,6 +447,8 @@ describe('watchlists that were edited wrongly', () => {
 		expect(refused.body.payload.summary).toContain('NOT IN EFFECT')
 		expect(refused.body.dedup_key).not.toBe(stalled.body.dedup_key)
 		const { body } = await send('alertmanager', '', 200, word)
+		// A trouble that lasts must not end by itself after a day, as an alert does.
+		expect(Date.parse(body[0].endsAt)).toBe(startMs + 5_000 + 30 * 24 * 3_600_000)
 		expect(body.map(({ labels }: { labels: object }) => labels)).toEqual([
 			{ alertname: 'TracewatchRefused', network: 'ethereum', severity: 'warning' },
 		])
