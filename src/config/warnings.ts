@@ -1,6 +1,7 @@
 import { noBooksBy, unreportedInWords } from '../core/ledger/kindsNeedingBooks.js'
 import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
+import { formats } from '../notify/webhook/formats/byName.js'
 import type { Settings } from './settings/settings.js'
 import { mayHoldShortKey } from './shortKeys.js'
 import type { Source } from './yaml/sourceFile.js'
@@ -33,10 +34,13 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 		const isAlone = fallback === null && !fallbacks.has(name) && notified.has(name)
 		const alone = `\`${name}\` has no \`fallback\`; if it stops accepting messages, alerts wait and no one is notified`
 		const isOpen = receiver.type === 'webhook' && receiver.secret === null && mayHoldShortKey(receiver.url)
+		const isVain =
+			receiver.type === 'webhook' && receiver.digest !== null && formats[receiver.format].takesDigest === undefined
 		return [
 			['name', isAlone && alone],
 			['name', !notified.has(name) && !fallbacks.has(name) && `no watch names the receiver \`${name}\``],
 			['url', isOpen && shortKey(`the URL of \`${name}\``)],
+			['digest', isVain && `the format of \`${name}\` has no digests: each alert is sent alone`],
 		]
 	})
 	const problemsOf = (list: 'networks' | 'receivers', found: readonly Found[][]) =>

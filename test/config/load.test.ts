@@ -371,6 +371,17 @@ describe('loadConfig', () => {
 		expect(await problemsOf(load())).toEqual([message])
 	})
 
+	test('behavior: `digest` of a format that sends each alert alone is a warning', async () => {
+		const pager = `{name: hook, type: webhook, format: pagerduty, url: "https://events.pagerduty.com/v2/enqueue"`
+		const rest = `, routing_key: ${'a1'.repeat(16)}, digest: {every: 10m, max: 20}}`
+		write({
+			'tracewatch.yaml': minimal.replace(/\{name: hook[^}]*\}/, `${pager}${rest}`),
+			'watchlists/a.yaml': watchOf('1'),
+		})
+		const words = 'the format of `hook` has no digests: each alert is sent alone'
+		expect((await load()).warnings.map(({ message }) => message)).toContain(words)
+	})
+
 	test('behavior: a network and a receiver that no one names are warnings', async () => {
 		write({
 			'tracewatch.yaml': minimal
