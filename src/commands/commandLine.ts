@@ -6,66 +6,38 @@ import { version } from '../version.js'
 import { type Command, type ExitCode, exitCodes, type Io } from './command.js'
 import { withSudoHint } from './shared/sudoHint.js'
 
-interface Entry {
-	/** For the list of commands in `--help`. */
-	readonly summary: string
-	/** Only the command that is called is loaded. */
-	load(): Promise<Command>
+/** Only the command that is called is loaded. */
+export const commands: Readonly<Record<string, () => Promise<Command>>> = {
+	run: async () => (await import('./run.js')).run,
+	once: async () => (await import('./once.js')).once,
+	check: async () => (await import('./check.js')).check,
+	doctor: async () => (await import('./doctor/doctor.js')).doctor,
+	status: async () => (await import('./status.js')).status,
+	'test-send': async () => (await import('./testSend.js')).testSend,
+	replay: async () => (await import('./replay.js')).replay,
+	watch: async () => (await import('./watch.js')).watch,
+	explain: async () => (await import('./explain/explain.js')).explain,
+	deliveries: async () => (await import('./state/deliveries.js')).deliveries,
+	gaps: async () => (await import('./state/gaps.js')).gaps,
+	state: async () => (await import('./state/state.js')).state,
+	setup: async () => (await import('./setup/setup.js')).setup,
 }
 
-export const commands: Readonly<Record<string, Entry>> = {
-	run: {
-		summary: 'the daemon: polls each network on its schedule and delivers, until it is stopped',
-		load: async () => (await import('./run.js')).run,
-	},
-	once: {
-		summary: 'one poll of every network up to its target, then every due delivery once',
-		load: async () => (await import('./once.js')).once,
-	},
-	check: {
-		summary: 'reads configuration and watchlists and says who is notified of what',
-		load: async () => (await import('./check.js')).check,
-	},
-	doctor: {
-		summary: 'asks each endpoint what it can do, and whether its answers can be trusted',
-		load: async () => (await import('./doctor/doctor.js')).doctor,
-	},
-	status: {
-		summary: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
-		load: async () => (await import('./status.js')).status,
-	},
-	'test-send': {
-		summary: 'sends one sample alert, marked as a test, to a receiver',
-		load: async () => (await import('./testSend.js')).testSend,
-	},
-	replay: {
-		summary: 'scans a range of blocks and prints the alerts it would have sent',
-		load: async () => (await import('./replay.js')).replay,
-	},
-	watch: {
-		summary: 'watches one address on the terminal, without any file',
-		load: async () => (await import('./watch.js')).watch,
-	},
-	explain: {
-		summary: "draws a transaction's call tree, and says what counts for a watch, and why",
-		load: async () => (await import('./explain/explain.js')).explain,
-	},
-	deliveries: {
-		summary: 'lists what is pending, held, parked or dead, or what was sent; retries or drops it',
-		load: async () => (await import('./state/deliveries.js')).deliveries,
-	},
-	gaps: {
-		summary: 'lists blocks that no endpoint gives; accepts them, or asks for them again',
-		load: async () => (await import('./state/gaps.js')).gaps,
-	},
-	state: {
-		summary: 'copies the whole state between a folder and a database',
-		load: async () => (await import('./state/state.js')).state,
-	},
-	setup: {
-		summary: 'asks for endpoint, receiver and first address, tries them, and starts the service',
-		load: async () => (await import('./setup/setup.js')).setup,
-	},
+/** For the list of commands in `--help`. */
+const summaries: Readonly<Record<string, string>> = {
+	run: 'the daemon: polls each network on its schedule and delivers, until it is stopped',
+	once: 'one poll of every network up to its target, then every due delivery once',
+	check: 'reads configuration and watchlists and says who is notified of what',
+	doctor: 'asks each endpoint what it can do, and whether its answers can be trusted',
+	status: 'checkpoints, lag and deliveries, from the state; works beside a running daemon',
+	'test-send': 'sends one sample alert, marked as a test, to a receiver',
+	replay: 'scans a range of blocks and prints the alerts it would have sent',
+	watch: 'watches one address on the terminal, without any file',
+	explain: "draws a transaction's call tree, and says what counts for a watch, and why",
+	deliveries: 'lists what is pending, held, parked or dead, or what was sent; retries or drops it',
+	gaps: 'lists blocks that no endpoint gives; accepts them, or asks for them again',
+	state: 'copies the whole state between a folder and a database',
+	setup: 'asks for endpoint, receiver and first address, tries them, and starts the service',
 }
 
 /** What to do instead of a command, an act or an option that is gone. */
@@ -144,15 +116,15 @@ function createProgram(io: Io, onEnd: (code: ExitCode) => void): Declaration {
 		.enablePositionalOptions()
 		.exitOverride()
 		.configureOutput({ writeOut: print, writeErr: print, outputError() {} })
-	for (const [name, { summary, load }] of Object.entries(commands)) {
-		const command = program.command(name).summary(summary).description(summary)
+	for (const [name, load] of Object.entries(commands)) {
+		const command = program.command(name).summary(summaries[name] ?? '')
 		command.action(async () => {
 			onEnd(await (await load()).run({ values: command.opts(), positionals: command.args }, io))
 		})
 	}
 	return program.hook('preSubcommand', async (_, command) => {
 		const { config } = program.opts<{ config?: string }>()
-		const declared = (await commands[command.name()]?.load())?.declare(command) ?? command
+		const declared = (await commands[command.name()]?.())?.declare(command) ?? command
 		if (config === undefined) return
 		if (!declared.options.some(({ long }) => long === '--config'))
 			throw new UsageError(`\`${command.name()}\` reads no configuration: leave out -c`)

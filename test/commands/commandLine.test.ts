@@ -7,7 +7,7 @@ import { temporaryFolder } from '../support/folder.js'
 test('default: without a command it lists all of them, says where to begin, and ends with 2', async () => {
 	const { code, stdout } = await typed([], { cwd: temporaryFolder() })
 	expect(code).toBe(2)
-	for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ {2}${name} `, 'm'))
+	for (const name of Object.keys(commands)) expect(stdout).toMatch(new RegExp(`^ {2}${name} +[a-z]`, 'm'))
 	expect(stdout).toMatch(/Begin\s+with\s+`setup`,\s+or\s+with\s+`watch\s+ADDRESS\s+--rpc\s+URL`/)
 })
 

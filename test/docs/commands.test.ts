@@ -8,7 +8,7 @@ import { codeOf, read, spansOf, tableOf } from './markdown.js'
 /** Of each command its options, as its `--help` lists them. */
 const optionsOf = new Map(
 	await Promise.all(
-		Object.entries(commands).map(async ([name, { load }]) => {
+		Object.entries(commands).map(async ([name, load]) => {
 			const { options } = (await load()).declare(new Declaration(name))
 			return [name, ['--help', ...options.map(({ long }) => long)]] as const
 		}),
