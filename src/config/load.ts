@@ -13,7 +13,6 @@ import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Names, WatchlistPlace } from './names.js'
 import { interpolate } from './settings/interpolate.js'
-import { databaseSecrets } from './settings/secrets.js'
 import { configuredIn, readSettings, type Settings } from './settings/settings.js'
 import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
@@ -157,7 +156,7 @@ export async function loadStateSettings(
 ): Promise<StateSettings> {
 	const { settings, problems, statePlace, names } = await readSettings(resolve(cwd, path), env, cwd)
 	if (statePlace === null) throw new ConfigError(problems)
-	onSecrets?.(settings?.secrets ?? (statePlace.kind === 'postgres' ? databaseSecrets(statePlace.url) : []))
+	onSecrets?.(settings?.secrets ?? (statePlace.kind === 'postgres' ? [statePlace.url] : []))
 	const receivers = names.receivers ?? []
 	return {
 		statePlace,
@@ -184,8 +183,7 @@ export function readStatePlace(
 	const settingsPath = named === undefined ? (findDefault(cwd) ?? resolve(cwd, 'tracewatch.yaml')) : resolve(cwd, named)
 	const { value, filled, problems } = interpolate(text, env, dirname(settingsPath))
 	const written = String(value)
-	const values = isDatabase(written) ? filled.flatMap((one) => one.values) : []
-	onSecrets?.([...values, ...databaseSecrets(written)])
+	if (isDatabase(written)) onSecrets?.([written, ...filled.flatMap(({ values }) => values)])
 	const [missing] = problems
 	if (missing !== undefined) throw new UsageError(missing.message)
 	try {

@@ -29,7 +29,10 @@ export function createScrubber() {
 	}
 }
 
-/** The texts to hide for a secret: of a URL its secret parts, so that the host stays readable; of `whsec_…` the key. */
+/**
+ * The texts to hide for a secret: of a URL its secret parts, so that the host stays readable, also of a URL in its
+ * query; of `whsec_…` the key.
+ */
 function partsOf(secret: string): readonly string[] {
 	const key = /^wh[a-z]*k?_(.+)$/s.exec(secret)?.[1]
 	if (key !== undefined && isLong(key)) return [key]
@@ -38,7 +41,7 @@ function partsOf(secret: string): readonly string[] {
 	const parts = urlSecrets(url).filter(isLong)
 	// Also the whole path or query, if a part of it is secret.
 	const wholes = [url.pathname, url.search.slice(1)].filter((whole) => parts.some((part) => whole.includes(part)))
-	if (parts.length > 0) return [...wholes, ...wholes.map(decoded), ...parts]
+	if (parts.length > 0) return [...wholes, ...wholes.map(decoded), ...parts, ...parts.flatMap(partsOf)]
 	// A path of plain words is hidden only together with its host.
 	return url.pathname.length > 1 ? [secret] : []
 }

@@ -199,6 +199,11 @@ describe('add', () => {
 		expect(scrubberOf('https://tok-123456@node.example.org/').clean('tok-123456')).toBe('[secret]')
 	})
 
+	test('behavior: of a URL in the query of another the key alone is hidden', () => {
+		const { clean } = scrubberOf('https://relay.example.org/?url=https%3A%2F%2Fnode.example.org%2FK3Y-0123456789ab')
+		expect(clean('K3Y-0123456789ab of node.example.org')).toBe('[secret] of node.example.org')
+	})
+
 	test('behavior: the token of a bot is hidden without its number too, and where it was cut', () => {
 		const { clean } = scrubberOf(
 			'https://api.example.org/bot123456789:AAHmarkedBotToken_0123456789-abcdefgh/sendMessage',

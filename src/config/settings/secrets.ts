@@ -4,9 +4,9 @@ import type { SettingsWritten } from './settingsSchema.js'
 import { isDatabase } from './statePlace.js'
 
 /**
- * Every text that must not appear in a log, an error, an alert, a metric or the state: all values of `${NAME}`, the
- * secret parts of each URL and the URL as a whole, signing secrets, values of headers, and the password of the
- * database. Hosts are not secret, nor are texts that also stand in a public setting. Longest first.
+ * Every text that must not appear in a log, an error, an alert, a metric or the state: all values of `${NAME}`, each
+ * URL (the scrubber finds the secret parts of it), signing secrets, and values of headers. Hosts are not secret, nor
+ * are texts that also stand in a public setting.
  */
 export function secretsOf(settings: SettingsWritten, filled: readonly Filled[]): readonly string[] {
 	const found = new Set<string>()
@@ -15,19 +15,17 @@ export function secretsOf(settings: SettingsWritten, filled: readonly Filled[]):
 		const url = new URL(text)
 		hosts.add(url.host).add(url.hostname)
 		found.add(text)
-		const parts = urlSecrets(url)
 		const whole = url.pathname + url.search
-		if (parts.some((part) => whole.includes(part))) found.add(whole)
-		for (const part of parts) found.add(part)
+		if (urlSecrets(url).some((part) => whole.includes(part))) found.add(whole)
 	}
 	for (const { rpc, ws } of settings.networks) [...rpc, ...ws].forEach(addUrl)
 	if (settings.heartbeat_url !== null) addUrl(settings.heartbeat_url)
 	if (settings.http_password !== null) found.add(settings.http_password)
-	for (const secret of databaseSecrets(settings.state)) found.add(secret)
+	if (isDatabase(settings.state)) found.add(settings.state)
 	for (const receiver of settings.receivers) {
 		addUrl(receiver.type === 'email' ? receiver.smtp : receiver.url)
 		if (receiver.type !== 'webhook') continue
-		for (const secret of receiver.secret?.split(' ') ?? []) found.add(secret).add(secret.replace(/^whsec_/, ''))
+		for (const secret of receiver.secret?.split(' ') ?? []) found.add(secret)
 		// Of `Bearer TOKEN` also the token alone.
 		for (const [name, value] of Object.entries(receiver.headers))
 			if (!isOpenly(name, value)) found.add(value).add(value.replace(/^\S+\s+/, ''))
@@ -38,15 +36,7 @@ export function secretsOf(settings: SettingsWritten, filled: readonly Filled[]):
 		if (URL.canParse(value)) for (const part of urlSecrets(new URL(value), 6)) found.add(part)
 	}
 	const open = saidOpenly(settings)
-	return [...found]
-		.filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !open.has(text))
-		.sort((a, b) => b.length - a.length || (a < b ? -1 : 1))
-}
-
-/** The URL of a database, and its secret parts; empty where it is a folder or no URL. */
-export function databaseSecrets(state: string): readonly string[] {
-	if (!isDatabase(state) || !URL.canParse(state)) return []
-	return [state, ...urlSecrets(new URL(state))]
+	return [...found].filter((text) => text !== '' && text !== '/' && !hosts.has(text) && !open.has(text))
 }
 
 /**

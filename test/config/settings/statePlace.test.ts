@@ -62,13 +62,13 @@ describe('state', () => {
 
 test('behavior: a state that the command line names by ${NAME} finds the secret beside the configuration', () => {
 	mkdirSync(join(folder, 'secrets'))
-	writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgres://tw:PASS@db.example.org/tracewatch\n')
-	const secrets: string[] = []
-	const onSecrets = (found: readonly string[]) => void secrets.push(...found)
+	writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgres://tw:PASSWORD@db.example.org/tracewatch\n')
+	const { add, clean } = createScrubber()
+	const onSecrets = (found: readonly string[]) => void add(found)
 	const elsewhere = { env: {}, cwd: join(folder, 'watchlists'), onSecrets }
-	const url = 'postgres://tw:PASS@db.example.org/tracewatch'
+	const url = 'postgres://tw:PASSWORD@db.example.org/tracewatch'
 	expect(readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)).toEqual({ kind: 'postgres', url })
-	expect(secrets).toContain('PASS')
+	expect(clean('PASSWORD of tw')).toBe('[secret] of tw')
 })
 
 test('error: a state whose variable is missing is not known: no command takes another place for it', async () => {
