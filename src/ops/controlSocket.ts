@@ -34,7 +34,6 @@ export type ControlHealth = Omit<Health, 'networks'> & { readonly heads?: readon
 
 const NAME = 'control.sock'
 const ANSWER_TIMEOUT_MS = 10_000
-const UNANSWERED = 'the running daemon did not answer; try again'
 
 /** Beside the state file. Users who may read the state may use the socket. */
 export function controlPath(stateDir: string): string {
@@ -70,37 +69,29 @@ export async function serveControl(
 	}
 }
 
-/**
- * Sends a request to the daemon of a state folder. Resolves to the number of deliveries or gaps that it found; null
- * when no daemon listens. Throws PlainError when the daemon reports an error or does not answer.
- */
+/** Resolves to the number of deliveries or gaps that the daemon of a state folder found. Else as `ask`. */
 export async function askControl(stateDir: string, request: ChangeRequest): Promise<number | null> {
-	const reply = await ask(stateDir, request)
-	if (reply === null) return null
-	if ('error' in reply) throw new PlainError(`the running daemon could not do it: ${reply.error}`)
-	if (!('count' in reply)) throw new PlainError(UNANSWERED)
-	return reply.count
+	return (await ask<{ readonly count: number }>(stateDir, request, 'could not do it'))?.count ?? null
 }
 
-/**
- * The health of the daemon of a state folder; null: none listens. Throws PlainError when it does not answer, or answers
- * with an error.
- */
+/** The health of the daemon of a state folder. Else as `ask`. */
 export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
-	const reply = await ask(stateDir, { act: 'health' })
-	if (reply === null) return null
-	if ('health' in reply) return reply.health
-	throw new PlainError(`the running daemon cannot say how it is: ${'error' in reply ? reply.error : UNANSWERED}`)
+	const request = { act: 'health' } as const
+	return (await ask<{ readonly health: ControlHealth }>(stateDir, request, 'cannot say how it is'))?.health ?? null
 }
 
-async function ask(stateDir: string, request: ControlRequest): Promise<ControlReply | null> {
+/** Null when no daemon listens. Throws PlainError when it does not answer, or answers with an error. */
+async function ask<T extends object>(stateDir: string, request: ControlRequest, failure: string): Promise<T | null> {
+	let reply: T | { readonly error: string }
 	try {
-		return JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))
+		reply = JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))
 	} catch (cause) {
 		if (['ENOENT', 'ECONNREFUSED', 'EACCES', 'ENOTSOCK'].includes(codeOf(cause) ?? '')) return null
 		const later = request.act === 'health' ? '' : ', and may still carry this out'
-		throw new PlainError(`${UNANSWERED} (${words(cause)})${later}`, { cause })
+		throw new PlainError(`the running daemon did not answer; try again (${words(cause)})${later}`, { cause })
 	}
+	if ('error' in reply) throw new PlainError(`the running daemon ${failure}: ${reply.error}`)
+	return reply
 }
 
 function posted(socketPath: string, body: string): Promise<string> {
