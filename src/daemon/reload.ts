@@ -10,7 +10,6 @@ import type { Log } from '../model/ports.js'
 import type { WatchChanges, WatchSet } from '../model/watch.js'
 import type { Metrics } from '../ops/metrics.js'
 import type { Notifier } from '../ops/sdNotify.js'
-import { copyWatchlists } from '../state/open.js'
 import { CONFIG_CHANGED } from './health/health.js'
 import type { Parts } from './parts.js'
 import { createRefusals } from './refused.js'
@@ -45,7 +44,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	const { config, log } = options
 	const lists = followWatchlists(config)
 	const { accepted, refused } = createRefusals({ ...options, ...options.parts })
-	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good, signal)])
+	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
 	async function reload(cause: string): Promise<void> {
 		if (signal.aborted) return
 		options.notifier.reloading()
@@ -94,16 +93,15 @@ type GoodFiles = Pick<Watchlists, 'watchlistFiles' | 'contents' | 'revision'>
  * them. Never rejects.
  */
 async function keepGood(
-	{ config: { statePlace }, parts: { store }, log }: EditOptions,
+	{ parts: { store }, log }: EditOptions,
 	{ watchlistFiles: watchlists, contents, revision }: GoodFiles,
-	stop: AbortSignal,
 ): Promise<void> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
 	const { signal } = new AbortController()
 	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
 	try {
-		await copyWatchlists(statePlace, { revision, watchlists, files, chunks }, store.fence(), stop)
+		await store.keepWatchlists({ revision, watchlists, files, chunks })
 	} catch (error) {
 		const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
 		log.warn({ err: error }, lost)

@@ -15,7 +15,7 @@ import type {
 import type { Delivery, DeliveryStatus, Outcome, Resolution } from './delivery.js'
 import type { Address, Hash, Hex } from './glossary.js'
 import type { HistoryEntry } from './history.js'
-import type { Commit, Enrolment, GapMark, NetworkState, StateSummary } from './state.js'
+import type { Commit, Enrolment, GapMark, NetworkState, StateSummary, WatchlistCopies } from './state.js'
 import type { TokenBalanceQuestion, TokenEvent, TokenWords } from './token.js'
 import type { Troubles } from './trouble.js'
 
@@ -77,16 +77,10 @@ export interface BlockFallback {
 	hashOf(number: bigint, signal: AbortSignal): Promise<Hash | null>
 }
 
-/** The right to write of one instance; the epoch grows with each takeover. */
-export interface Fence {
-	readonly owner: string
-	readonly epoch: number
-}
-
 /** The state. Every method that writes resolves when the change is durable, and throws StateError otherwise. */
 export interface Store {
-	/** For what is written beside the state. Null: no other instance can have it. Throws StateError `lost`. */
-	fence(): Fence | null
+	/** Copies these watchlists for a restart that finds wrong ones, unless these copies are there already. */
+	keepWatchlists(copies: WatchlistCopies): Promise<void>
 	/** Deliveries that have left the outbox, and are not in the history yet, oldest first. */
 	unwritten(): readonly HistoryEntry[]
 

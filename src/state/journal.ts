@@ -7,7 +7,8 @@ import { isSliceOver, nextSlice } from '../base/waits/slices.js'
 import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
-import type { Fence, Log } from '../model/ports.js'
+import type { Log } from '../model/ports.js'
+import type { WatchlistCopies } from '../model/state.js'
 import { type Change, perform } from './acts.js'
 import { docOf, draftOf } from './changes.js'
 import type { StateDoc } from './document.js'
@@ -69,8 +70,8 @@ export interface Journal {
 	unwritten?(): readonly HistoryEntry[]
 	/** For a copy of a state: adds rows in order. Throws StateError `disk`. */
 	addHistory(rows: readonly HistoryEntry[]): Promise<void>
-	/** As `Store.fence`. Absent: no other instance can have the state. */
-	fence?(): Fence
+	/** As in `Store`; may run beside another call. Throws StateError as `append`. */
+	keepWatchlists(copies: WatchlistCopies): Promise<void>
 	/** Writes the rows that wait, and gives the right to write back. */
 	close(): Promise<void>
 }

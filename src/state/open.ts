@@ -3,14 +3,14 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { StateError } from '../errors.js'
 import type { HistoryEntry, HistoryReader } from '../model/history.js'
-import type { Fence, Store } from '../model/ports.js'
+import type { Store } from '../model/ports.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/historyFiles.js'
 import { readFolder } from './file/readFolder.js'
 import { unwrittenFirst } from './file/unwrittenFirst.js'
-import { readCopies, writeCopies } from './file/watchlistCopies.js'
+import { readCopies } from './file/watchlistCopies.js'
 import type { Journal } from './journal.js'
 import type { PgJournalOptions } from './postgres/pgJournal.js'
 import { openStoreOn, type StoreOptions } from './store.js'
@@ -115,21 +115,6 @@ export async function openHistory(
 	if (place.kind === 'folder') return unwrittenFirst(openHistoryFiles(place.dir), unwritten)
 	const { openHistoryRows } = await import('./postgres/pgHistory.js')
 	return openHistoryRows(place.url)
-}
-
-/**
- * Copies these watchlists, unless these copies are there already. Durable when it resolves. Once `stop` aborts, a
- * database that does not answer is waited for only briefly. Throws StateError.
- */
-export async function copyWatchlists(
-	place: StatePlace,
-	copies: WatchlistCopies,
-	fence: Fence | null,
-	stop?: AbortSignal,
-): Promise<void> {
-	if (place.kind === 'folder') return await writeCopies(place.dir, copies)
-	const { writeCopyRows } = await import('./postgres/keptRows.js')
-	await writeCopyRows(place.url, copies, fence, stop)
 }
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */

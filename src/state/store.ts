@@ -64,7 +64,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 	}
 
 	return {
-		fence: () => journal.fence?.() ?? null,
+		keepWatchlists: (copies) => journal.keepWatchlists(copies),
 		unwritten: () => journal.unwritten?.() ?? [],
 		network: async (name) => (state().networks.has(name) ? known(name) : null),
 		commit: async (step) => {

@@ -5,7 +5,7 @@ import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
 import { holdFolder } from './file/disk/hold.js'
-import { copyWatchlists, journalAt, openHistory, openWatchlistCopies, peek } from './open.js'
+import { journalAt, openHistory, openWatchlistCopies, peek } from './open.js'
 
 /** Entries of the history that are in memory at once. */
 const HISTORY_PIECE = 1_000
@@ -72,7 +72,7 @@ async function fillPlace(
 			})
 			await journal.addHistory(numbered)
 		}
-		if (copies !== null) await copyWatchlists(place, copies, journal.fence?.() ?? null)
+		if (copies !== null) await journal.keepWatchlists(copies)
 		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 	} finally {
 		await journal.close()

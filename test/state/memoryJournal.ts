@@ -100,6 +100,7 @@ export function memoryDisk(): MemoryDisk {
 			behind: async () => foreign()?.behind ?? [],
 			keepHistory: async ({ keepMs }) => (keepMs === 0 ? null : 0),
 			addHistory: async (rows) => void disk.rows.push(...rows.map(({ seq }) => seq)),
+			keepWatchlists: async () => undefined,
 			close: async () => undefined,
 		}
 	}

@@ -7,7 +7,7 @@ import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { holdFolder } from '../../src/state/file/disk/hold.js'
-import { copyWatchlists, openHistory, openStore, openWatchlistCopies, peek } from '../../src/state/open.js'
+import { openHistory, openStore, openWatchlistCopies, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
@@ -165,16 +165,10 @@ test('default: the last good watchlists are copied along', async () => {
 	const places = [...(server === null ? [] : [await emptyDatabase()]), inFolder('three')]
 	let from = inFolder('zero')
 	await filled(from)
-	await copyWatchlists(
-		from,
-		{
-			...copies,
-			chunks: async function* () {
-				yield Buffer.from(text)
-			},
-		},
-		null,
-	)
+	async function* chunks() {
+		yield Buffer.from(text)
+	}
+	await during(from, (store) => store.keepWatchlists({ ...copies, chunks }))
 	for (const to of places) {
 		await copyState(from, to)
 		const { chunks, ...found } = (await openWatchlistCopies(to)) ?? {}

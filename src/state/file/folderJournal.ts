@@ -26,6 +26,7 @@ import {
 	SegmentGone,
 	segmentPath,
 } from './segments.js'
+import { writeCopies } from './watchlistCopies.js'
 
 /** A snapshot is due once this many segments follow the last: each run of `once` adds one. */
 const MOST_SEGMENTS = 50
@@ -164,6 +165,7 @@ export function folderJournal(
 		},
 		unwritten: () => writer?.waiting() ?? [],
 		addHistory: async (entries) => await appendRows(folder, entries),
+		keepWatchlists: (copies) => writeCopies(folder, copies),
 		async close() {
 			try {
 				await writer?.close()

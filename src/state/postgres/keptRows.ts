@@ -4,7 +4,6 @@
  */
 
 import { StateError } from '../../errors.js'
-import type { Fence } from '../../model/ports.js'
 import type { WatchlistCopies } from '../../model/state.js'
 import { type Database, openDatabase } from './database.js'
 import { hasTables } from './schema.js'
@@ -32,44 +31,27 @@ const SWITCH = `
 	on conflict (name, key) do update set content = excluded.content
 	returning key`
 
-/** `stop`: as in `DatabaseOptions`. */
-async function withDatabase<T>(
-	url: string,
-	stop: AbortSignal | undefined,
-	work: (database: Database) => Promise<T>,
-): Promise<T> {
-	const database = openDatabase(url, { ...options, stop })
-	try {
-		return await work(database)
-	} finally {
-		await database.close()
-	}
-}
-
 /** Writes nothing if these copies are there already. Throws StateError, `lost` when another instance has taken over. */
 export async function writeCopyRows(
-	url: string,
+	{ ask, name }: Database,
+	{ owner, epoch }: { readonly owner: string; readonly epoch: number },
 	copies: WatchlistCopies,
-	fence: Fence | null,
-	stop?: AbortSignal,
 ): Promise<void> {
 	const { revision, watchlists, files } = copies
-	await withDatabase(url, stop, async ({ ask, name }) => {
-		const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
-		if (index?.content.revision === revision) return
-		const present = new Set(index?.content.files.map(({ digest }) => digest))
-		const ours = [name, fence?.owner, fence?.epoch]
-		for (const { path, digest } of files.filter((file) => !present.has(file.digest))) {
-			let number = 0
-			await ask(CLEAR, [...ours, digest])
-			for await (const text of textsOf(copies.chunks(path)))
-				await ask(INSERT, [...ours, rowOf(digest, number++), JSON.stringify(text)])
-		}
-		const content = JSON.stringify({ revision, watchlists, files } satisfies Index)
-		const written = await ask(SWITCH, [...ours, files.map(({ digest }) => digest), content])
-		if (written.length === 0)
-			throw new StateError('lost', 'another instance has taken over the state: nothing was written')
-	})
+	const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
+	if (index?.content.revision === revision) return
+	const present = new Set(index?.content.files.map(({ digest }) => digest))
+	const ours = [name, owner, epoch]
+	for (const { path, digest } of files.filter((file) => !present.has(file.digest))) {
+		let number = 0
+		await ask(CLEAR, [...ours, digest])
+		for await (const text of textsOf(copies.chunks(path)))
+			await ask(INSERT, [...ours, rowOf(digest, number++), JSON.stringify(text)])
+	}
+	const content = JSON.stringify({ revision, watchlists, files } satisfies Index)
+	const written = await ask(SWITCH, [...ours, files.map(({ digest }) => digest), content])
+	if (written.length === 0)
+		throw new StateError('lost', 'another instance has taken over the state: nothing was written')
 }
 
 /** Good watchlists are valid UTF-8, so their text is their bytes. */
@@ -80,11 +62,15 @@ async function* textsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
 
 /** Null where there are none. Throws StateError, also while the bytes are read. */
 export async function readCopyRows(url: string): Promise<WatchlistCopies | null> {
-	return await withDatabase(url, undefined, async ({ ask, host, name }) => {
+	const database = openDatabase(url, options)
+	const { ask, host, name } = database
+	try {
 		if (!(await hasTables(ask, host))) return null
 		const [index] = await ask<{ content: Index }>(SELECT, [name, INDEX])
 		return index === undefined ? null : { ...index.content, chunks: (path) => chunksOf(url, path, index.content) }
-	})
+	} finally {
+		await database.close()
+	}
 }
 
 async function* chunksOf(url: string, path: string, { files }: Index): AsyncGenerator<Uint8Array> {

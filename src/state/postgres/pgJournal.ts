@@ -15,6 +15,7 @@ import { replayed } from '../journal.js'
 import { fromJson } from '../records/codec.js'
 import { snapshotFormat } from '../records/snapshot.js'
 import { type Ask, type Database, isInClear, openDatabase } from './database.js'
+import { writeCopyRows } from './keptRows.js'
 import { columnsOf, forgetRows, insertHistory, UNNESTED } from './pgHistory.js'
 import { hasTables, prepareTables } from './schema.js'
 
@@ -30,8 +31,8 @@ export interface PgJournalOptions {
 	readonly owner?: string
 }
 
-/** Connections: of the ledger, of the renewal, of the history that is forgotten. */
-const CONNECTIONS = 3
+/** Connections: of the ledger, of the renewal, of the history that is forgotten, of the copies of watchlists. */
+const CONNECTIONS = 4
 /** Other instances take over after an instance has not renewed its lease for this long. */
 const LEASE_MS = 30_000
 /** Renewals within a lease; each of them also shows what an operator has written. */
@@ -259,7 +260,6 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			journalBytes = 0
 			return { bytes }
 		},
-		fence: () => ({ owner, epoch: mustHavePlace().epoch }),
 		behind: newLines,
 		watch(caller) {
 			listener = caller
@@ -272,6 +272,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			return last
 		},
 		addHistory: async (entries) => await insertHistory(database, entries),
+		keepWatchlists: async (copies) => await writeCopyRows(database, { owner, ...mustHavePlace() }, copies),
 		async close() {
 			if (renewal !== null) clearInterval(renewal)
 			// A renewal that takes effect after the lease was given back would hold it for another lease.

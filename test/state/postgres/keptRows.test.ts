@@ -1,6 +1,6 @@
 import { afterAll, expect, onTestFinished, test } from 'vitest'
-import type { Fence } from '../../../src/model/ports.js'
-import { copyWatchlists, openWatchlistCopies } from '../../../src/state/open.js'
+import type { Store } from '../../../src/model/ports.js'
+import { openWatchlistCopies } from '../../../src/state/open.js'
 import { standingClock } from '../../support/standingClock.js'
 import { contentOf, copiesOf } from '../copySets.js'
 import { openPgStore } from './pgStore.js'
@@ -10,10 +10,10 @@ const server = await startServer()
 afterAll(() => server?.stop())
 
 /** Of an instance that has the state. */
-async function fenceOf(url: string): Promise<Fence | null> {
+async function opened(url: string): Promise<Store> {
 	const store = await openPgStore(url, { clock: standingClock, leaseMs: 300_000 })
 	onTestFinished(() => store.close())
-	return store.fence()
+	return store
 }
 
 test.skipIf(server === null)(
@@ -22,13 +22,12 @@ test.skipIf(server === null)(
 		if (server === null) return
 		const place = { kind: 'postgres', url: await server.fresh('fenced') } as const
 		const store = await openPgStore(place.url, { clock: standingClock, leaseMs: 300_000 })
-		const fence = store.fence()
-		await copyWatchlists(place, copiesOf(['a'], 'one'), fence)
+		await store.keepWatchlists(copiesOf(['a'], 'one'))
 		const kept = () => server.sql('select key, content from tracewatch.kept order by key', [], 'fenced')
 		const before = await kept()
 		expect(before).toHaveLength(2)
 		await server.sql(`update tracewatch.head set owner = 'other', epoch = epoch + 1`, [], 'fenced')
-		await expect(copyWatchlists(place, copiesOf(['b'], 'two'), fence)).rejects.toMatchObject({ reason: 'lost' })
+		await expect(store.keepWatchlists(copiesOf(['b'], 'two'))).rejects.toMatchObject({ reason: 'lost' })
 		expect(await kept()).toEqual(before)
 		await store.close()
 	},
@@ -41,17 +40,17 @@ test.skipIf(server === null)(
 		const place = { kind: 'postgres', url: await server.fresh('edited') } as const
 		const found = async () => await contentOf(await openWatchlistCopies(place))
 		expect(await found()).toBeNull()
-		const fence = await fenceOf(place.url)
+		const store = await opened(place.url)
 		const long = '0x12,Größe'.repeat(50_000)
 		const sets = [copiesOf(['a', 'b', 'b', long], 'one'), copiesOf(['a', 'c', long], 'two')] as const
 		const rows = () =>
 			server.sql<{ key: string; at: string }>('select key, xmin as at from tracewatch.kept', [], 'edited')
-		await copyWatchlists(place, sets[0], fence)
+		await store.keepWatchlists(sets[0])
 		expect(await found()).toEqual(await contentOf(sets[0]))
 		const before = await rows()
-		await copyWatchlists(place, { ...sets[0], chunks: () => expect.unreachable('nothing is to be read') }, fence)
+		await store.keepWatchlists({ ...sets[0], chunks: () => expect.unreachable('nothing is to be read') })
 		expect(await rows()).toEqual(before)
-		await copyWatchlists(place, sets[1], fence)
+		await store.keepWatchlists(sets[1])
 		expect(await found()).toEqual(await contentOf(sets[1]))
 		const after = await rows()
 		const old = (key: string) => before.some((row) => row.key === key)
@@ -69,8 +68,8 @@ test.skipIf(server === null)('behavior: a copy of watchlists does not wait for t
 	const place = (name: string) => ({ kind: 'postgres', url: `${url}?name=${name}` }) as const
 	const one = copiesOf(['a'], 'one')
 	const endless = copiesOf(['b'], 'endless')
-	const [eu, us] = [await fenceOf(place('eu').url), await fenceOf(place('us').url)]
-	await copyWatchlists(place('eu'), one, eu)
+	const [eu, us] = [await opened(place('eu').url), await opened(place('us').url)]
+	await eu.keepWatchlists(one)
 	let begun = () => {}
 	const isBegun = new Promise<void>((resolve) => {
 		begun = resolve
@@ -84,10 +83,10 @@ test.skipIf(server === null)('behavior: a copy of watchlists does not wait for t
 		await isOver
 		yield* endless.chunks(path)
 	}
-	const copying = copyWatchlists(place('us'), { ...endless, chunks }, us)
+	const copying = us.keepWatchlists({ ...endless, chunks })
 	await isBegun
 	const next = copiesOf(['c'], 'next')
-	await copyWatchlists(place('eu'), next, eu).finally(end)
+	await eu.keepWatchlists(next).finally(end)
 	await copying
 	expect(await contentOf(await openWatchlistCopies(place('eu')))).toEqual(await contentOf(next))
 	expect(await contentOf(await openWatchlistCopies(place('us')))).toEqual(await contentOf(endless))
@@ -96,13 +95,13 @@ test.skipIf(server === null)('behavior: a copy of watchlists does not wait for t
 test.skipIf(server === null)('behavior: the text of an interrupted copy does not stay', async () => {
 	if (server === null) return
 	const place = { kind: 'postgres', url: await server.fresh('halved') } as const
-	const fence = await fenceOf(place.url)
+	const store = await opened(place.url)
 	const copies = copiesOf(['a'.repeat(90_000)], 'one')
 	async function* chunks() {
 		for (const text of ['another', 'text', 'in', 'pieces']) yield Buffer.from(text)
 		throw new Error('the file has changed')
 	}
-	await expect(copyWatchlists(place, { ...copies, chunks }, fence)).rejects.toThrow('the file has changed')
-	await copyWatchlists(place, copies, fence)
+	await expect(store.keepWatchlists({ ...copies, chunks })).rejects.toThrow('the file has changed')
+	await store.keepWatchlists(copies)
 	expect(await contentOf(await openWatchlistCopies(place))).toEqual(await contentOf(copies))
 })

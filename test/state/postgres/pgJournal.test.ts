@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import type { Delivery } from '../../../src/model/delivery.js'
 import { emptyState } from '../../../src/state/document.js'
-import { readCopyRows, writeCopyRows } from '../../../src/state/postgres/keptRows.js'
+import { readCopyRows } from '../../../src/state/postgres/keptRows.js'
 import { pgJournal } from '../../../src/state/postgres/pgJournal.js'
 import { standingClock } from '../../support/standingClock.js'
 import { storeContract } from '../contract.js'
@@ -48,18 +48,17 @@ describe.skipIf(server === null)('PostgreSQL', () => {
 		expect(await readCopyRows(url)).toBeNull()
 		const store = await openPgStore(url, { clock: standingClock, leaseMs: 300_000 })
 		onTestFinished(() => store.close())
-		const fence = store.fence()
 		const first = copiesOf(['network: a', 'b', 'b', `\ufeff${'0x12,Größe \u{1f600}'.repeat(50_000)}`], 'one')
-		await writeCopyRows(url, first, fence)
+		await store.keepWatchlists(first)
 		expect(await found()).toEqual(await contentOf(first))
 		const rows = () =>
 			server.sql<{ name: string; xmin: string }>('select key as name, xmin::text from tracewatch.kept', [], 'kept')
 		const before = await rows()
-		await writeCopyRows(url, { ...first, chunks: () => expect.unreachable('nothing is to be read') }, fence)
+		await store.keepWatchlists({ ...first, chunks: () => expect.unreachable('nothing is to be read') })
 		expect(await rows()).toEqual(before)
 
 		const second = copiesOf(['network: a', 'c'], 'two')
-		await writeCopyRows(url, second, fence)
+		await store.keepWatchlists(second)
 		expect(await found()).toEqual(await contentOf(second))
 		const after = await rows()
 		expect(after.map(({ name }) => name).toSorted()).toEqual(
