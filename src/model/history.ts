@@ -30,15 +30,12 @@ export interface HistoryHole {
 export type HistoryEntry = HistoryRow | HistoryHole
 
 /** A delivery in the outbox or in the history. */
-export interface DeliveryRow
-	extends Pick<Delivery, 'id' | 'receiver' | 'recipient' | 'attempts' | 'lastError' | 'message'> {
+export interface DeliveryRow extends Omit<HistoryRow, 'seq' | 'endedAtMs' | 'result'> {
 	readonly result: HistoryResult | ShownStatus
-	readonly toldAtMs: number
 	/** Null while the delivery is in the outbox. */
 	readonly endedAtMs: number | null
-	/** Null unless the delivery is retried automatically, or a digest rule will release it. */
-	readonly nextAttemptAtMs: number | null
-	readonly answer: string | null
+	/** Null or absent unless the delivery is retried automatically, or a digest rule will release it. */
+	readonly nextAttemptAtMs?: number | null
 }
 
 /** Filter for rows; an absent field matches everything. */

@@ -5,7 +5,7 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { iso } from '../base/utc.js'
-import { isAbout, rowOfDelivery, rowOfHistory } from '../core/outbox/historyEntries.js'
+import { isAbout, rowOfDelivery } from '../core/outbox/historyEntries.js'
 import type { DeliveryRow, HistoryHole, HistoryQuery } from '../model/history.js'
 import type { PageFacts } from './pageData.js'
 
@@ -87,8 +87,8 @@ async function* matching(
 			yield { row: null, from: cursor }
 			await setImmediate()
 		} else {
-			const row = 'hole' in entry ? entry : rowOfHistory(entry)
-			if ('hole' in row || (isAsked(row) && !waiting.has(row.id))) yield { row, from: last ?? ALL_WAITING }
+			const isShown = 'hole' in entry || (isAsked(entry) && !waiting.has(entry.id))
+			if (isShown) yield { row: entry, from: last ?? ALL_WAITING }
 		}
 		last = cursor
 	}

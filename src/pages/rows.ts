@@ -10,7 +10,7 @@ export function publicOf(row: DeliveryRow) {
 	const { id, receiver, recipient, result, attempts, lastError, answer } = row
 	return {
 		...{ deliveryId: id, receiver, recipient, result, attempts },
-		...{ toldAt: iso(row.toldAtMs), endedAt: iso(row.endedAtMs), nextAttemptAt: iso(row.nextAttemptAtMs) },
+		...{ toldAt: iso(row.createdAtMs), endedAt: iso(row.endedAtMs), nextAttemptAt: iso(row.nextAttemptAtMs ?? null) },
 		...{ lastError, answer },
 	}
 }
@@ -40,7 +40,7 @@ export async function alerts(facts: PageFacts, params: URLSearchParams, room = {
 			type: message.type,
 			says: facts.says(message),
 			reason: 'reason' in message.data ? (message.data.reason ?? null) : null,
-			toldAt: iso(Math.min(...group.map(({ toldAtMs }) => toldAtMs))),
+			toldAt: iso(Math.min(...group.map(({ createdAtMs }) => createdAtMs))),
 			alerts: [alertOf(message) ?? []].flat(),
 			deliveries: group.map(publicOf),
 		})),

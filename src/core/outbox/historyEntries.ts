@@ -29,15 +29,10 @@ export function rowOfDelivery(delivery: Delivery): DeliveryRow {
 	const status = statusOf(delivery)
 	const isTriedAgain = status === 'pending' || status === 'held'
 	return {
-		...{ id, receiver, recipient, attempts, lastError, message, result: status, toldAtMs: createdAtMs },
-		endedAtMs: null,
+		...{ id, receiver, recipient, createdAtMs, attempts, lastError, message, result: status },
+		...{ endedAtMs: null, answer: null },
 		nextAttemptAtMs: isTriedAgain && Number.isFinite(nextAttemptAtMs) ? nextAttemptAtMs : null,
-		answer: null,
 	}
-}
-
-export function rowOfHistory({ seq: _, createdAtMs, ...row }: HistoryRow): DeliveryRow {
-	return { ...row, toldAtMs: createdAtMs, nextAttemptAtMs: null }
 }
 
 export function isHole(entry: HistoryEntry): entry is HistoryHole {
