@@ -29,7 +29,7 @@ file:line:column: message. No secret is printed: endpoints and servers stand by 
 			}
 			const config = await openConfig(args, io)
 			for (const warning of config.warnings) io.err(`warning: ${formatProblem(warning)}`)
-			for (const line of describeConfig(config, io.cwd, { all: args.values.all === true })) io.out(line)
+			for (const line of describeConfig(config, io.cwd, args.values.all === true)) io.out(line)
 			return exitCodes.done
 		} catch (error) {
 			if (!(error instanceof ConfigError)) throw error

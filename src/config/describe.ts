@@ -3,7 +3,8 @@ import { counted } from '../base/text/counted.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
 import { contractsInWords } from '../core/control/provedInWords.js'
 import { logProofInWords } from '../core/cost/logProofInWords.js'
-import { MOST_BOOKS, MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
+import { MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
+import { noBooksBy } from '../core/ledger/kindsNeedingBooks.js'
 import { recordOf } from '../kinds/all.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Watch, WatchSet } from '../model/watch.js'
@@ -15,11 +16,6 @@ import type { NetworkSettings, ReceiverSettings } from './settings/settings.js'
 import { statePlaceInWords } from './settings/statePlace.js'
 import { shown } from './yaml/sourceFile.js'
 
-export interface DescribeOptions {
-	/** Lists every watch. Default: of a watchlist with more than 200 watches only the first 10. */
-	readonly all?: boolean
-}
-
 /** A longer watchlist is cut to its first `fewWatches`, unless `all` is set. */
 const mostWatches = 200
 const fewWatches = 10
@@ -28,7 +24,7 @@ const fewWatches = 10
  * Describes in plain words, one line each, what is watched and which receivers are notified. Endpoints and servers are
  * shown by host only, so that no secret appears.
  */
-export function describeConfig(config: Config, cwd: string, { all = false }: DescribeOptions = {}): readonly string[] {
+export function describeConfig(config: Config, cwd: string, all = false): readonly string[] {
 	const networks = new Map(config.networks.map((network) => [network.name, network]))
 	const arbitrum = config.networks.filter(({ chainId }) => isArbitrum(chainId)).map(({ name }) => name)
 	return [
@@ -78,18 +74,18 @@ function networkInWords(network: NetworkSettings, { watches }: Config): string[]
 	]
 }
 
-function booksInWords({ keepsBooks, keepsListedBooks }: NetworkSettings, watched: number): string {
-	if (keepsListedBooks && watched <= MOST_BOOKS) {
+function booksInWords(network: NetworkSettings, watched: number): string {
+	const reason = noBooksBy(network, watched)
+	if (reason === 'perhaps none') {
 		return (
 			'keeps books where blocks name their access lists (EIP-7928), since balances are asked for by address; ' +
 			'elsewhere that nothing was missed is not proved'
 		)
 	}
-	const isTooMuch = (keepsBooks || keepsListedBooks) && watched > MOST_BOOKS
 	const polls = Math.ceil(watched / MOST_TURNS)
 	const turns = polls > 1 ? `; the balance of each is asked for when it is touched, and once in ${polls} polls` : ''
-	if (keepsBooks && !isTooMuch) return `keeps books: a balance change that no event explains is reported${turns}`
-	return `keeps no books${isTooMuch ? `, for ${tooManyInWords}` : ''}: that nothing was missed is not proved`
+	if (reason === null) return `keeps books: a balance change that no event explains is reported${turns}`
+	return `keeps no books${reason === 'off' ? '' : `, for ${tooManyInWords}`}: that nothing was missed is not proved`
 }
 
 function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
