@@ -22,18 +22,13 @@ export async function* readChunks(path: string, mostBytes: number, signal?: Abor
 	// Checked before opening: opening a device may already have an effect.
 	refuse(await stat(path), mostBytes)
 	const file = await open(path, flags)
-	try {
-		for (let total = 0; ; ) {
-			const { bytesRead, buffer } = await file.read(Buffer.allocUnsafe(chunkBytes), 0, chunkBytes, null)
-			signal?.throwIfAborted()
-			if (bytesRead === 0) return
-			total += bytesRead
-			// The file may grow while it is read, and files in /proc report a size of 0.
-			if (total > mostBytes) throw tooLarge(mostBytes)
-			yield buffer.subarray(0, bytesRead)
-		}
-	} finally {
-		await file.close()
+	let total = 0
+	for await (const chunk of file.createReadStream({ highWaterMark: chunkBytes })) {
+		signal?.throwIfAborted()
+		total += chunk.length
+		// The file may grow while it is read, and files in /proc report a size of 0.
+		if (total > mostBytes) throw tooLarge(mostBytes)
+		yield chunk
 	}
 }
 
