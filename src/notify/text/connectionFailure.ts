@@ -35,11 +35,6 @@ export function innermostCode(error: unknown): string | null {
 	return null
 }
 
-/** Host and port of a URL; its other parts are never printed. */
-export function hostOf(url: URL): string {
-	return url.host === '' ? url.hostname : url.host
-}
-
 /**
  * The receiver's own words, shortened and printable, without links and mentions. Secrets are removed before the text is
  * cut, because a cut secret would not be recognised.

@@ -14,7 +14,7 @@ import type { Outcome } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Receiver } from '../../model/ports.js'
 import { judgeStatus, LONGEST_WAIT_MS, outcomeOf } from '../delivery/policy.js'
-import { hostOf, notReached, quote } from '../text/connectionFailure.js'
+import { notReached, quote } from '../text/connectionFailure.js'
 import { allowedLookup, forbiddenError, isForbidden } from './forbidden.js'
 import type { FormatName } from './formats/byName.js'
 import { formats } from './formats/byName.js'
@@ -56,7 +56,8 @@ export function createWebhookReceiver(settings: WebhookSettings, options: Webhoo
 	const { version, clock, timeLimitMs = 30_000 } = options
 	const format = formats[settings.format ?? 'standard']
 	const url = new URL(settings.url)
-	const host = hostOf(url)
+	// The other parts of the URL are never printed.
+	const { host } = url
 	const hideSecrets = hiderOf(secretsOf(url, settings))
 	const fixed = fixedHeaders(url, settings, version)
 	// Link-local addresses are refused in every spelling: URL parsing normalises literals, and lookups are filtered.
