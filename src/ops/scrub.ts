@@ -12,17 +12,11 @@ export function createScrubber() {
 		 * URL only its secret parts are registered (`urlSecrets`).
 		 *
 		 * Secrets of less than six characters are skipped: hiding `admin` or `1234` would make many lines unreadable. They
-		 * are still hidden inside a URL or a `user:password` that was registered as a whole. Returns the number of skipped
-		 * secrets, so that the caller can warn.
+		 * are still hidden inside a URL or a `user:password` that was registered as a whole.
 		 */
-		add(secrets: Iterable<string>): number {
-			let leftOut = 0
-			for (const secret of secrets) {
-				for (const part of partsOf(secret)) if (isLong(part)) known.add(part)
-				if (!isLong(secret)) leftOut += 1
-			}
+		add(secrets: Iterable<string>): void {
+			for (const part of [...secrets].flatMap(partsOf).filter(isLong)) known.add(part)
 			hide = hiderOf(known)
-			return leftOut
 		},
 		/** Replaces every secret by `[secret]`, in every form that `hiderOf` finds. */
 		clean: (text: string) => hide(text),

@@ -102,7 +102,7 @@ receivers:
 	config = await loadConfig(join(folder, 'tracewatch.yaml'), {
 		env: {},
 		cwd: folder,
-		onSecrets: (found) => void scrubber.add(found),
+		onSecrets: scrubber.add,
 	})
 	store = guarded(await openFileStore(state(), { clock: Date.now, historyMs: 86_400_000 }), scrubber.clean)
 	page = await startHttp({

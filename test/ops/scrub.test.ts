@@ -166,10 +166,8 @@ describe('add', () => {
 		expect(scrubber.clean('first-secret second-secret')).toBe('[secret] [secret]')
 	})
 
-	test('behavior: a secret of less than six characters is left out and counted', () => {
-		const scrubber = createScrubber()
-		expect(scrubber.add(['admin', 'sixsix', ''])).toBe(2)
-		expect(scrubber.clean('admin sixsix')).toBe('admin [secret]')
+	test('behavior: a secret of less than six characters is left out', () => {
+		expect(scrubberOf('admin', 'sixsix', '').clean('admin sixsix')).toBe('admin [secret]')
 	})
 
 	const url = 'https://user:pa%24%24word@node.example.org/K3Y-0123456789ab/evm?apikey=Q99887766'

@@ -13,7 +13,7 @@ import { whileWaiting } from './progress.js'
 
 /** How a command reads its configuration: secrets are hidden in all output from then on. */
 export function readingOf({ env, cwd, scrubber }: Io): LoadOptions {
-	return { env, cwd, onSecrets: (secrets) => void scrubber.add(secrets) }
+	return { env, cwd, onSecrets: scrubber.add }
 }
 
 /** Reads the configuration that `-c` names, or the default one. Throws ConfigError. */

@@ -64,8 +64,7 @@ test('behavior: a state that the command line names by ${NAME} finds the secret 
 	mkdirSync(join(folder, 'secrets'))
 	writeFileSync(join(folder, 'secrets/DATABASE_URL'), 'postgres://tw:PASSWORD@db.example.org/tracewatch\n')
 	const { add, clean } = createScrubber()
-	const onSecrets = (found: readonly string[]) => void add(found)
-	const elsewhere = { env: {}, cwd: join(folder, 'watchlists'), onSecrets }
+	const elsewhere = { env: {}, cwd: join(folder, 'watchlists'), onSecrets: add }
 	const url = 'postgres://tw:PASSWORD@db.example.org/tracewatch'
 	expect(readStatePlace('${DATABASE_URL}', '../tracewatch.yaml', elsewhere)).toEqual({ kind: 'postgres', url })
 	expect(clean('PASSWORD of tw')).toBe('[secret] of tw')
