@@ -6,6 +6,34 @@ interface Traced {
 	readonly result: unknown
 }
 
+/** A call of callTracer, as Anvil gives it. */
+interface RawCall {
+	readonly type: string
+	readonly from?: string
+	readonly to?: string
+	readonly error?: string
+	readonly calls?: readonly RawCall[]
+}
+
+/** Each call of callTracer is answered as `bend` says, given the call above it. */
+function bending(bend: (call: RawCall, above: RawCall | null) => unknown): NonNullable<Dialect['twist']> {
+	const bent = (call: RawCall, above: RawCall | null): unknown => ({
+		...(bend(call, above) as object),
+		...(call.calls && { calls: call.calls.map((one) => bent(one, call)) }),
+	})
+	return (method, _params, result) => {
+		if (method === 'debug_traceTransaction') return bent(result as RawCall, null)
+		if (method !== 'debug_traceBlockByNumber') return undefined
+		return (result as Traced[]).map((one) => ({ ...one, result: bent(one.result as RawCall, null) }))
+	}
+}
+
+/** zkSync gives a call that reverted a reason instead of an error; here it is empty, as after `revert("")`. */
+export const asZkSyncCalls = bending((call) => {
+	const hasReverted = call.error === 'execution reverted'
+	return { ...call, error: hasReverted ? null : (call.error ?? null), revertReason: hasReverted ? '' : null }
+})
+
 export async function bendTraces(dialect: Dialect, params: readonly unknown[], ask: Ask): Promise<unknown> {
 	const [number, options] = params as [string, { tracer: 'callTracer' | 'flatCallTracer' }]
 	if (BigInt(number) === 0n) throw new Refused({ error: { code: -32000, message: 'genesis is not traceable' } })

@@ -36,6 +36,8 @@ const errorData = shapeOf({ ...waits, rate: () => shapeOf(waits), message: just 
 const error = shapeOf({ code: just, message: just, data: () => errorData })
 /** Of up to a million frames: why it failed, in a sentence. */
 const frameError: Shape = { ...error, longestText: 200 }
+/** Only that there is one: a reason that differs in each frame costs an attacker little, and would fill the memory. */
+const frameReason: Shape = { ...plain, longestText: 0 }
 /** One character more shows that an input is too long. */
 const inputText: Shape = { ...plain, longestText: longestInput + 1 }
 
@@ -51,6 +53,7 @@ function traceShape(calls: CalledFunctions | undefined): { readonly trace: Shape
 			result: () => rowsOrTrace,
 			calls: () => trace,
 			error: () => frameError,
+			revertReason: () => frameReason,
 			traceAddress: just,
 			subtraces: just,
 			transactionHash: just,

@@ -66,7 +66,7 @@ function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFr
 	const callType = CALLS.get(name) ?? null
 	const type = OTHERS.get(name) ?? 'call'
 	if (callType === null && type === 'call') reading.onUnknown?.(raw.type)
-	const error = readError(raw.error, where, reading)
+	const error = readFailure(raw, where, reading)
 	const from = address(raw.from)
 	const to = address(raw.to)
 	const valueWei = readValue(raw.value, where, reading)
@@ -94,6 +94,13 @@ function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFr
 		rewardType: null,
 		...(input !== undefined && { input }),
 	}
+}
+
+/** zkSync gives a frame that reverted only its reason, which is empty after `revert("")`. */
+function readFailure({ error, revertReason }: Json, where: () => string, reading: Reading): string | null {
+	const failure = readError(error, where, reading)
+	if (failure !== null || typeof revertReason !== 'string') return failure
+	return revertReason === '' ? 'execution reverted' : `execution reverted: ${revertReason}`
 }
 
 /** Null where the call has no value. */

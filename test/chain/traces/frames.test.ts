@@ -1,11 +1,13 @@
 // Small answers of our own writing, each for one fact about nodes.
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
+import { shapeOfAnswer } from '../../../src/chain/stream/shapes.js'
 import { frameOf, readRow } from '../../../src/chain/traces/parityRows.js'
 import { readAll } from '../../../src/chain/traces/readRows.js'
 import { RpcError } from '../../../src/errors.js'
 import type { Frame } from '../../../src/model/chain.js'
 import { flattened } from '../flattened.js'
+import { streamed } from '../stream/streamed.js'
 
 interface Case {
 	readonly fact: string
@@ -36,6 +38,17 @@ describe('frames', () => {
 		expect(frames).toEqual(one.frames)
 		if (one.unknown !== undefined) expect(unknown).toEqual(one.unknown)
 	})
+
+	test.each(cases.filter(([, , { frames }]) => frames !== undefined))(
+		'behavior: %s: the same in a large answer, but for the words of a failure',
+		async (_name, _fact, one) => {
+			const shape = shapeOfAnswer([one.read === 'calls' ? 'debug_traceTransaction' : 'trace_block'])
+			const bytes = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id: 1, result: one.raw }))
+			const { result } = streamed(bytes, shape, [bytes.length >> 1]) as { readonly result: unknown }
+			const ended = (frames: readonly Frame[]) => frames.map((frame) => ({ ...frame, error: frame.error !== null }))
+			expect(ended(await read({ ...one, raw: result }, []))).toEqual(ended(await read(one, [])))
+		},
+	)
 
 	test.each(cases.filter(([, , { malformed }]) => malformed !== undefined))(
 		'error: %s: %s',
