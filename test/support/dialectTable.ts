@@ -1,7 +1,7 @@
 /** The dialects that every look at a chain is to survive, each with what may be believed in it. */
 import type { SourceName } from '../../src/chain/sources/source.js'
 import type { Dialect } from './dialectGateway.js'
-import { asZkSyncCalls } from './dialectTraces.js'
+import { asBesuCalls, asZkSyncCalls } from './dialectTraces.js'
 
 const FILTER = 'trace_filter'
 const BLOCK = 'trace_block'
@@ -120,5 +120,6 @@ export const dialects: readonly (readonly [string, Dialect, readonly SourceName[
 		{ lacks: noTraces, tracers: ['flatCallTracer'], traces: 'bare' },
 		[DEBUG],
 	],
+	['no trace methods, callers as Besu names them', { lacks: noTraces, twist: asBesuCalls }, [DEBUG]],
 	['no trace methods, failures as zkSync tells them', { lacks: noTraces, twist: asZkSyncCalls }, [DEBUG]],
 ]

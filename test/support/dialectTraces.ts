@@ -28,6 +28,12 @@ function bending(bend: (call: RawCall, above: RawCall | null) => unknown): NonNu
 	}
 }
 
+/** Besu repeats the `to` of the call above as the caller. Of a creation that runs it does not know it yet. */
+export const asBesuCalls = bending((call, above) => {
+	if (above === null || call.type === 'SELFDESTRUCT') return call
+	return { ...call, from: above.type.startsWith('CREATE') ? undefined : above.to }
+})
+
 /** zkSync gives a call that reverted a reason instead of an error; here it is empty, as after `revert("")`. */
 export const asZkSyncCalls = bending((call) => {
 	const hasReverted = call.error === 'execution reverted'

@@ -1,5 +1,7 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
+import { isBorrowed } from '../../core/events/calls.js'
 import type { CallType, FrameType } from '../../model/chain.js'
+import type { Address } from '../../model/glossary.js'
 import { address, isObject, type Json, malformed, quantity, type Reading } from '../wire/wire.js'
 import { readError, readInput, withReason } from './parityRows.js'
 import { MOST_DEPTH, type PlacelessFrame, type Tree } from './tree.js'
@@ -27,25 +29,40 @@ interface Level {
 	readonly calls: readonly unknown[]
 	/** Place in the tree of the frame that made them. */
 	readonly parent: number
+	readonly isInCreation: boolean
+	/** The `to` of that frame, as the node says it. */
+	readonly to: Address | null
+	/** The contract that makes the calls. Undefined: it is not known, below a failed creation that names none. */
+	readonly context: Address | undefined
 	next: number
 }
+
+/** Null: the call lacks it. Undefined: it is not known (see `context`). */
+type Caller = Address | null | undefined
 
 /** Each call is checked now, and made a frame when asked for, to save memory. Throws `malformed`, early if too deep. */
 export async function readCalls(raw: unknown, reading: Reading): Promise<Tree> {
 	const read: Json[] = []
 	const parents: number[] = []
+	const callers: Caller[] = []
 	const levels: Level[] = []
 	const where = () => `call ${levels.map(({ next }) => next - 1).join('_') || 'root'}`
 	const visit = (call: unknown, parent: number) => {
 		if (!isObject(call)) throw malformed(reading, `${where()} is not an object`)
-		readCall(call, where, reading)
+		const above = levels.at(-1)
+		const from = callerOf(call, above)
+		const { type, callType } = readCall(call, from, where, reading)
 		read.push(call)
 		parents.push(parent)
+		callers.push(from)
 		const calls = call.calls ?? []
 		if (!Array.isArray(calls)) throw malformed(reading, `the calls under ${where()} are no list`)
 		if (calls.length === 0) return
 		if (levels.length === MOST_DEPTH) throw malformed(reading, `calls are nested more than ${MOST_DEPTH} deep`)
-		levels.push({ calls, parent: read.length - 1, next: 0 })
+		const isInCreation = type === 'create' || type === 'create2'
+		const to = address(call.to)
+		const context = (isBorrowed(callType) ? (above?.context ?? from) : to) ?? undefined
+		levels.push({ calls, parent: read.length - 1, isInCreation, to, context, next: 0 })
 	}
 	visit(raw, -1)
 	if (isObject(raw)) noteOutsideTransfers(raw, reading)
@@ -56,18 +73,29 @@ export async function readCalls(raw: unknown, reading: Reading): Promise<Tree> {
 	}
 	// All calls were checked and their unknown kinds logged: do not log them again.
 	const quietly = { endpoint: reading.endpoint, method: reading.method, calls: reading.calls }
-	const frameAt = (index: number): PlacelessFrame => readCall(read[index] as Json, where, quietly)
+	const frameAt = (index: number) => readCall(read[index] as Json, callers[index], where, quietly)
 	return { frames: { length: read.length, at: frameAt }, parents }
 }
 
-function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFrame {
+/**
+ * Besu writes the `to` of the frame above: below a delegatecall the code instead of the contract that runs it, below a
+ * creation nothing (CallTracerResultConverter.createCallBuilder; in self-destructs it names the contract). zkSync's
+ * delegatecall has the contract as `to` and the contract's caller as `from`: only the frames above tell the context.
+ */
+function callerOf(call: Json, above: Level | undefined): Caller {
+	const from = address(call.from)
+	if (above === undefined || call.type === 'SELFDESTRUCT') return from
+	const isAbsent = call.from === undefined || call.from === null
+	return (isAbsent && above.isInCreation) || (from !== null && from === above.to) ? above.context : from
+}
+
+function readCall(raw: Json, from: Caller, where: () => string, reading: Reading): PlacelessFrame {
 	if (typeof raw.type !== 'string') throw malformed(reading, `${where()} has no type`)
 	const name = raw.type.length > 20 ? raw.type : raw.type.toUpperCase()
 	const callType = CALLS.get(name) ?? null
 	const type = OTHERS.get(name) ?? 'call'
 	if (callType === null && type === 'call') reading.onUnknown?.(raw.type)
 	const error = readFailure(raw, where, reading)
-	const from = address(raw.from)
 	const to = address(raw.to)
 	const valueWei = readValue(raw.value, where, reading)
 	const isCreation = type === 'create' || type === 'create2'
@@ -83,11 +111,11 @@ function readCall(raw: Json, where: () => string, reading: Reading): PlacelessFr
 		if ((to === null) !== (valueWei === null)) throw lacks(to === null ? 'its heir' : 'its balance')
 	}
 	// geth leaves out an empty input.
-	const input = callType === null ? undefined : readInput(raw.input ?? '0x', { from, to }, where, reading)
+	const input = callType === null ? undefined : readInput(raw.input ?? '0x', { from: from ?? null, to }, where, reading)
 	return {
 		type,
 		callType,
-		from,
+		from: from ?? null,
 		to: isCreation && error !== null ? null : to,
 		valueWei: valueWei ?? 0n,
 		error: input === undefined ? error : withReason(error, raw.output),
