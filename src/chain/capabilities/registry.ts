@@ -136,7 +136,12 @@ export function createCapabilitiesRegistry({ setting, clock, log }: RegistryOpti
 
 	async function isSameClient(rpc: Rpc, entry: Entry, signal: AbortSignal): Promise<boolean> {
 		entry.versionAtMs = clock()
-		const [version] = await rpc.batch([{ method: 'web3_clientVersion', params: [] }], signal)
+		const question = { method: 'web3_clientVersion', params: [] }
+		// Some endpoints refuse this method alone by an HTTP status; whether one is down, the next read shows.
+		const [version] = await rpc.batch([question], signal).catch((error: unknown) => {
+			if (!(error instanceof RpcError)) throw error
+			return [error]
+		})
 		return version instanceof RpcError || rpc.words(version) === (entry.capabilities.clientVersion ?? '')
 	}
 

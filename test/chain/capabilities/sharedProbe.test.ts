@@ -4,6 +4,8 @@ import { createCapabilitiesRegistry } from '../../../src/chain/capabilities/regi
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { startDialectGateway } from '../../support/dialectGateway.js'
+import { startFaultProxy } from '../../support/faultProxy.js'
+import { sendJson } from '../../support/faultyNode.js'
 import { never } from '../../support/pool.js'
 import { silent } from '../../support/silent.js'
 import { standingClock } from '../../support/standingClock.js'
@@ -64,3 +66,33 @@ test('behavior: a client whose name holds a host is not probed anew at each look
 	expect(gateway.count('web3_clientVersion')).toBe(2)
 	expect(gateway.count('trace_block')).toBe(before)
 })
+
+test.each([403, 429, 503])(
+	'behavior: an endpoint that refuses to name its client with HTTP %i is as it was',
+	async (status) => {
+		const node = await startTestAnvil()
+		const proxy = await startFaultProxy(node.url)
+		const rpc = createRpc({ url: proxy.url, retry: { tries: 1 } })
+		onTestFinished(async () => {
+			await rpc.close()
+			await proxy.close()
+			await node.stop()
+		})
+		const [alice, bob] = await node.accounts()
+		await node.receipt(await node.send({ from: alice as `0x${string}`, to: bob as `0x${string}`, valueWei: 1n }))
+		let nowMs = 0
+		const registry = createCapabilitiesRegistry({ setting: 'auto', clock: () => nowMs, log: silent })
+		const before = await registry.of(rpc, never)
+		const refused: string[] = []
+		proxy.next = () => (ask, response) => {
+			refused.push(...ask.calls.map(({ method }) => method))
+			sendJson(response, { message: 'not allowed' }, status)
+		}
+		nowMs += 11 * 60_000
+		expect(await registry.of(rpc, never)).toBe(before)
+		expect(refused).toEqual(['web3_clientVersion'])
+		nowMs += 11 * 60_000
+		const given = AbortSignal.abort(new Error('the caller gave up'))
+		await expect(registry.of(rpc, given)).rejects.toThrow('the caller gave up')
+	},
+)
