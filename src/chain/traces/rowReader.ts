@@ -80,6 +80,8 @@ export function createRowReader<T extends Placed>(rows: Rows, read: Read<T>, rea
 		if (from === first.from && to === first.to && value === first.value && input === first.input) return frame
 		if (input >= 0 || first.input >= 0) return null
 		if (!first.isCall) return null
+		// Without a call type, a row with value is refused, and one without is not.
+		if (frame.callType === null && value !== first.value) return null
 		const giver = from === first.from ? frame.from : partyOf(from)
 		const taker = to === first.to ? frame.to : partyOf(to)
 		const valueWei = value === first.value ? frame.valueWei : amountOf(value)

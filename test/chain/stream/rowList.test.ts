@@ -39,7 +39,7 @@ const row = fc.record(
 			{
 				weight: 9,
 				arbitrary: fc.record({
-					callType: fc.constantFrom('call', 'delegatecall', 'other'),
+					callType: fc.constantFrom<unknown>('call', 'delegatecall', 'other', null),
 					from: fc.constantFrom<unknown>(addressOf(1), addressOf(2), addressOf(2).toUpperCase(), null),
 					to: fc.constantFrom(addressOf(3), addressOf(1)),
 					value: fc.constantFrom<unknown>('0x0', '0x1', 1, -0, null),
@@ -139,6 +139,20 @@ describe('packed rows', () => {
 		const rows = Array.from({ length: 30_000 }, (_, at) => rowAt(at))
 		const { hits } = await scanBlock(packed(rows), block, { addresses: watched }, reading)
 		expect(hits[0]?.frames).toHaveLength(30_000)
+	})
+
+	test('error: a payment without a call type is refused, also after an equal row that moves nothing', async () => {
+		const rows = ['0x0', '0xde0b6b3a7640000'].map((value, at) => ({
+			type: 'call',
+			action: { from: addressOf(2), to: addressOf(1), value },
+			subtraces: 0,
+			traceAddress: [at],
+		}))
+		for (const read of [rows, packed(rows)]) {
+			const [kind, message] = (await outcome(() => readAll(read, readPlaced, reading))) as readonly unknown[]
+			expect(kind).toBe('malformed')
+			expect(message).toContain('row 1: a call of 1000000000000000000 wei says no call type')
+		}
 	})
 
 	test('error: rows whose places are in no form that is packed count for what they take', () => {
