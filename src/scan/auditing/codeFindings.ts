@@ -1,3 +1,4 @@
+import { isKeepingState } from '../../audit/asked/askedState.js'
 import { alertId, type Repeats } from '../../core/alerts/alertId.js'
 import { shownChanges } from '../../core/control/changedSlots.js'
 import { traceText } from '../../core/events/events.js'
@@ -93,7 +94,8 @@ export async function readOne(one: RanInTransaction, judging: Judging, isLast: b
 async function transactionOf(one: RanInTransaction, judging: Judging, isLast: boolean) {
 	try {
 		const found = await judging.transaction(one.txHash)
-		if (found === null || found.block.hash === one.hash) return found
+		if (found === null) return await replacedOrUnread(one, judging)
+		if (found.block.hash === one.hash) return found
 		// One hash may stand in two blocks of the chain (Celo, Cronos), and the node gives one of them by hash.
 		return await transactionIn(one, judging)
 	} catch (error) {
@@ -102,6 +104,19 @@ async function transactionOf(one: RanInTransaction, judging: Judging, isLast: bo
 		if (found === null) throw error
 		return found
 	}
+}
+
+/**
+ * A node that does not have the block yet, or keeps no index of transactions, says of a transaction in the chain that
+ * it is in no block. Null: its block was replaced. Far from the head, only the index can be missing.
+ */
+async function replacedOrUnread(one: RanInTransaction, judging: Judging) {
+	const { session, ports, signal } = judging
+	const now = await ports.chain.block(one.number, signal)
+	if (now !== null && now.hash !== one.hash) return null
+	if (!isKeepingState(one.number, session.head.latest.number)) return await transactionIn(one, judging)
+	const words = `no endpoint gives transaction ${one.txHash} of block ${one.number}`
+	throw new RpcError(words, { kind: 'no-data', endpoint: session.config.network.name, forNow: true })
 }
 
 async function transactionIn(one: RanInTransaction, { session, ports, signal }: Judging) {
