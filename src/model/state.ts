@@ -71,6 +71,8 @@ export interface RanInTransaction extends BlockRef {
 	readonly txHash: Hash
 	/** The watch whose code is judged; absent: all. */
 	readonly contract?: Address
+	/** Failed tries before the commit that wrote this; absent: none. */
+	readonly tries?: number
 }
 
 export interface AuditState {

@@ -354,10 +354,15 @@ export function auditAfter(
 	const taken = at !== null && at > checkpoint.number ? checkpoint.number : at
 	const left = queue.filter(({ number }) => number <= checkpoint.number && !ports.signedDone.has(number))
 	const isLeft = (one: RanInTransaction) => one.number <= checkpoint.number && ports.code?.isDone(one) !== true
-	const ran = [...waiting, ...more].filter(isLeft)
+	const withTries = (one: RanInTransaction) => {
+		const tries = ports.code?.tries(one) ?? 0
+		return tries === (one.tries ?? 0) ? one : { ...one, tries }
+	}
+	const ran = [...waiting, ...more].filter(isLeft).map(withTries)
 	const unread = entered.filter(({ number, hash }) => number <= checkpoint.number && !ports.touchedDone.has(hash))
 	const isSame = taken === known && signs.length + more.length + touched.length === 0
-	const areSame = left.length === queue.length && ran.length === waiting.length && unread.length === entered.length
+	const isRanSame = ran.length === waiting.length && ran.every((one, at) => one === waiting[at])
+	const areSame = left.length === queue.length && isRanSame && unread.length === entered.length
 	if (isSame && areSame) return undefined
 	const toRead = [...unread, ...touched]
 	const queues = { ...(ran.length > 0 && { ran }), ...(toRead.length > 0 && { touched: toRead }) }

@@ -38,6 +38,8 @@ export interface AuditPorts {
 	/** Queued blocks that were read; the next commit removes them from the queue. */
 	readonly signedDone: Set<bigint>
 	readonly queue: AuditQueue
+	/** Whether the program ends after one poll. */
+	readonly runsOnce: boolean
 	/** Shared with the scanner. */
 	readonly committed: Committed
 	readonly follower: Follower
@@ -81,6 +83,7 @@ export function createAuditPorts({
 		failedReads: new Map(),
 		signedDone: new Set(),
 		queue: createAuditQueue(),
+		runsOnce,
 		committed: createCommitted(),
 		follower: createFollower(),
 	}

@@ -27,6 +27,7 @@ export function createCodeAudit(reader: CodeReader): CodeAudit {
 	const judged = new Map<string, ReadonlySet<string>>()
 	const finished = new Set<string>()
 	const tries = new Map<string, number>()
+	const triesOf = (one: RanInTransaction) => tries.get(keyOf(one)) ?? one.tries ?? 0
 	return {
 		reader,
 		gate: createCodeGate(),
@@ -48,11 +49,11 @@ export function createCodeAudit(reader: CodeReader): CodeAudit {
 		},
 		isDone: (one) => finished.has(keyOf(one)),
 		failed(one) {
-			const count = (tries.get(keyOf(one)) ?? 0) + 1
+			const count = triesOf(one) + 1
 			tries.set(keyOf(one), count)
 			return count
 		},
-		tries: (one) => tries.get(keyOf(one)) ?? 0,
+		tries: triesOf,
 		committed(left) {
 			if (finished.size === 0) return
 			const waiting = new Set(left.map(keyOf))

@@ -10,7 +10,7 @@ import { isAnnounced, noDifference } from '../../core/reconcile/reconcile.js'
 import { parentOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { CodeEvent } from '../../kinds/code.js'
-import type { Block, BlockRef, TxTrace } from '../../model/chain.js'
+import type { AddressSet, Block, BlockRef, TxTrace } from '../../model/chain.js'
 import type { CodeReader, Contract, LearntCode } from '../../model/contract.js'
 import type { Address, Hash } from '../../model/glossary.js'
 import type { SlotChange } from '../../model/ownFields.js'
@@ -31,10 +31,12 @@ export interface Judging {
 	readonly session: PollSession
 	readonly ports: Ports
 	readonly transaction: (txHash: Hash) => ReturnType<Ports['chain']['transaction']>
+	/** The watches, with the code that they run. */
+	readonly addresses: AddressSet
 	readonly signal: AbortSignal
 }
 
-export function judgingOf(session: PollSession, ports: Ports, signal: AbortSignal): Judging {
+export function judgingOf(session: PollSession, addresses: AddressSet, ports: Ports, signal: AbortSignal): Judging {
 	const { audit, chain } = ports
 	const { reader } = audit.code
 	const facets = onceByKey((address: Address, block: BlockRef) => reader.facets(address, block, signal))
@@ -49,6 +51,7 @@ export function judgingOf(session: PollSession, ports: Ports, signal: AbortSigna
 		session,
 		ports: { ...ports, audit: { ...audit, code: { ...audit.code, reader: own } } },
 		transaction: (txHash) => transactions(txHash, txHash),
+		addresses,
 		signal,
 	}
 }
@@ -119,9 +122,8 @@ async function replacedOrUnread(one: RanInTransaction, judging: Judging) {
 	throw new RpcError(words, { kind: 'no-data', endpoint: session.config.network.name, forNow: true })
 }
 
-async function transactionIn(one: RanInTransaction, { session, ports, signal }: Judging) {
+async function transactionIn(one: RanInTransaction, { ports, addresses, signal }: Judging) {
 	const span = { from: one.number, to: one.number }
-	const addresses = ports.audit.code.gate.on(session.config.watches)
 	for await (const { transactions, blocks } of ports.chain.walk(span, addresses, signal)) {
 		const trace = transactions.find(({ txHash }) => txHash === one.txHash)
 		const block = blocks.get(one.number)

@@ -72,16 +72,19 @@ interface WatchQueue {
 	isStopped: boolean
 }
 
-/** Watches take turns, each in order, and do not wait for each other: a stranger can make one run code all day. */
+/**
+ * Watches take turns, each in order, and do not wait for each other: a stranger can make one run code all day. Where
+ * the program ends after this poll, what fails comes last in the next run, and nothing waits for it.
+ */
 export async function judgeCodes(session: PollSession, ports: Ports, outer: AbortSignal): Promise<void> {
-	const { code } = ports.audit
+	const { code, runsOnce } = ports.audit
 	const queue = (session.state.audit?.ran ?? []).filter((one) => !code.isDone(one))
 	// An endpoint that lags behind the checkpoint cannot give these blocks yet.
 	if (queue.length === 0 || session.target < session.checkpoint.number) return
 	const signal = signalWithin(MOST_MS, outer)
-	const judging = judgingOf(session, ports, signal)
+	const judging = judgingOf(session, withCode(session.config.watches, session, ports), ports, signal)
 	const slots = createSlots(MOST_AT_ONCE)
-	const queues = queuesOf(queue)
+	const queues = queuesOf(runsOnce ? queue.toSorted((a, b) => code.tries(a) - code.tries(b)) : queue)
 	const begun = new Set<RanInTransaction>()
 	const read = async (own: WatchQueue, one: RanInTransaction) => {
 		const free = await slots.take()
@@ -101,27 +104,29 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 			try {
 				await judgeOne(one, (await readings.get(one)) ?? null, judging)
 			} catch (error) {
-				own.isStopped = true
+				own.isStopped = !runsOnce || signal.aborted
 				outer.throwIfAborted()
 				if (!(error instanceof RpcError) && !signal.aborted) throw error
 				// Others took the time.
 				if (signal.aborted && !begun.has(one)) return
-				return await failed(one, error, session, ports)
+				await failed(one, error, session, ports)
+				if (own.isStopped) return
 			}
 		}
 	}
 	const results = await Promise.allSettled(queues.map(judgeQueue))
 	for (const result of results) if (result.status === 'rejected') throw result.reason
 	// The queue is written with the next commit at the latest: until then a kill only judges the transactions again.
-	if ((session.state.audit?.ran ?? []).some((one) => code.isDone(one))) await advance(session, {}, null, ports)
+	const isNews = (one: RanInTransaction) => code.isDone(one) || (runsOnce && code.tries(one) > (one.tries ?? 0))
+	if ((session.state.audit?.ran ?? []).some(isNews)) await advance(session, {}, null, ports)
 }
 
 async function failed(one: RanInTransaction, error: unknown, session: PollSession, ports: Ports): Promise<void> {
-	const { code } = ports.audit
+	const { code, runsOnce } = ports.audit
 	const facts = { block: one.number, transaction: one.txHash, err: error }
 	ports.log.debug(facts, 'the code that watches ran in a transaction is judged with the next poll')
 	if (code.failed(one) < MOST_TRIES) {
-		if (error instanceof RpcError && error.kind === 'unsettled') throw error
+		if (error instanceof RpcError && error.kind === 'unsettled' && !runsOnce) throw error
 		return
 	}
 	await session.committed.locked(async () => {

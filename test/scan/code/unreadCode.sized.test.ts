@@ -134,3 +134,20 @@ describeOnce('a transaction that the node says is in no block', () => {
 		expect([await told(bench), await waiting(bench)]).toEqual([[], []])
 	})
 })
+
+describeOnce('`once`, a run for each poll', () => {
+	test('behavior: nothing waits for a transaction that cannot be read, which is reported after five runs', async () => {
+		const receipts = failing('eth_getTransactionReceipt')
+		const { send, benchOf } = await open(receipts.dialect, { runsOnce: true })
+		receipts.hashes.add(await send(runs(helper)))
+		await send(runs(other))
+		const reported: unknown[] = []
+		for (let times = 0; times < 5; times++) {
+			const bench = await benchOf()
+			await bench.settle()
+			reported.push((await told(bench)).map(([code]) => code))
+			await bench.close()
+		}
+		expect(reported).toEqual([...Array(4).fill([other]), [other, helper]])
+	})
+})
