@@ -131,7 +131,12 @@ async function failed(one: RanInTransaction, error: unknown, session: PollSessio
 	}
 	await session.committed.locked(async () => {
 		code.done(one, [])
-		await write(session, { unproved: [{ number: one.number, why: 'code' }] }, null, ports)
+		try {
+			await write(session, { unproved: [{ number: one.number, why: 'code' }] }, null, ports)
+		} catch (error) {
+			code.undo(one)
+			throw error
+		}
 	})
 	ports.log.warn(facts, 'the code that watches ran in a transaction could not be judged: it is not reported')
 }

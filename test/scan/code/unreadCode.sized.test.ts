@@ -2,10 +2,14 @@
 
 import { keccak256 } from 'ox/Hash'
 import { expect, onTestFinished, test } from 'vitest'
+import { StateError } from '../../../src/errors.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
+import type { Store } from '../../../src/model/ports.js'
+import type { Commit } from '../../../src/model/state.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { assemble } from '../../support/assembler.js'
 import { type Dialect, Refused, startDialectGateway } from '../../support/dialectGateway.js'
+import { failingBlocks } from '../../support/failingBlock.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { describeOnce } from '../../support/longRun.js'
@@ -149,5 +153,42 @@ describeOnce('`once`, a run for each poll', () => {
 			await bench.close()
 		}
 		expect(reported).toEqual([...Array(4).fill([other]), [other, helper]])
+	})
+})
+
+describeOnce('a transaction that is given up', () => {
+	test('error: the disk is full: it is said to be not covered once it can be written', async () => {
+		const unread = failingBlocks()
+		let isFull = false
+		const isGivenUp = ({ seen }: Commit) => seen?.logs?.runs.some(({ why }) => why === 'code') === true
+		const around = (store: Store): Store => ({
+			...store,
+			async commit(change) {
+				if (isFull && isGivenUp(change)) throw new StateError('disk', 'no space is left')
+				return await store.commit(change)
+			},
+		})
+		const { node, send, benchOf } = await open({ twist: unread.twist }, { around })
+		const bench = await benchOf()
+		onTestFinished(() => bench.close())
+		const txHash = await send(runs(helper))
+		const { blockNumber } = await node.receipt(txHash)
+		await bench.scan()
+		unread.hashes.add(txHash)
+		unread.numbers.add(BigInt(blockNumber))
+		await bench.follower.idle()
+		isFull = true
+		const later = () => {
+			bench.pass(20_000)
+			return bench.poll()
+		}
+		for (let polls = 0; polls < 3; polls++) await later()
+		await expect(later()).rejects.toThrow('no space is left')
+		isFull = false
+		await node.mine()
+		for (let polls = 0; polls < 5; polls++) await later()
+		expect([await told(bench), await waiting(bench)]).toEqual([[], []])
+		const logs = (await bench.store.summary()).networks.get('local')?.seen?.logs
+		expect(logs?.runs).toMatchObject([{ why: 'code', blocks: 1 }])
 	})
 })
