@@ -3,9 +3,11 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import type { SourceSetting } from '../../src/chain/capabilities/probe.js'
 import { unprovedLogsInWords } from '../../src/core/ledger/unprovedLogs.js'
 import type { Message } from '../../src/model/alert.js'
+import type { Part } from '../../src/model/chain.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Log, Store } from '../../src/model/ports.js'
 import type { Commit } from '../../src/model/state.js'
+import { poll } from '../../src/scan/poll.js'
 import { ether, hex, startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { type FailingBlocks, failingBlocks } from '../support/failingBlock.js'
@@ -323,6 +325,45 @@ describe('a block that fails by every way', () => {
 			await polls(bench)
 			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer', 'alert.removed'])
 			expect((await bench.store.network('local'))?.gaps.size).toBe(1)
+		})
+
+		test('behavior: a gap read again when the checkpoint is back before it is not reported', async () => {
+			const { bench, pay, fail, failing } = await open({ books: false })
+			await node.mine(4)
+			await bench.settle()
+			const snapshot = await node.rpc<string>('evm_snapshot')
+			const bad = await pay()
+			fail(bad)
+			await pay()
+			await node.mine()
+			await polls(bench)
+			expect(await types(bench)).toEqual(['system.gap', 'alert.transfer'])
+			heal(failing)
+			bench.pass(3_600_000)
+			const { gaps } = bench.ports
+			if (gaps === undefined) throw new Error('no gaps')
+			const { keeper } = gaps
+			// The answer to the first poll comes with the second.
+			let came: Part | null = null
+			const reread: typeof keeper.reread = async (...asked) => {
+				const before = came
+				came = await keeper.reread(...asked)
+				return before
+			}
+			const late = { ...bench.ports, gaps: { ...gaps, keeper: { ...keeper, reread } } }
+			const { signal } = new AbortController()
+			await poll(bench.config, late, signal)
+			expect(came).not.toBeNull()
+			await node.rpc('evm_revert', [snapshot])
+			await node.rpc('evm_increaseTime', [5])
+			await node.mine(5)
+			// The time of the poll ends with the first block after the settled one.
+			const { checkpoint } = await poll({ ...bench.config, budgetMs: -1 }, late, signal)
+			expect(checkpoint).toBeLessThan(bad.number)
+			await bench.follower.idle()
+			await polls(bench)
+			const since = (await told(bench)).slice(2)
+			expect(since.map(({ type }) => type).toSorted()).toEqual(['alert.removed', 'system.recovered'])
 		})
 
 		test('behavior: a watch added while the gap is open gets its alerts once it is read', async () => {

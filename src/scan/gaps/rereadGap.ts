@@ -32,6 +32,8 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 	const part = await ports.gaps.keeper.reread(inOrder, askFor, signal)
 	if (part === null) return
 	await ports.audit.follower.halt()
+	// A reorganisation may have put the checkpoint back since the reread began.
+	if (part.span.from > session.checkpoint.number) return
 	const gap = session.state.gaps.get(part.span.from)
 	if (gap === undefined || !(await isSame(part.last, gap, ports, signal))) return
 	const set = setOf(gap)
