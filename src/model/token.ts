@@ -45,10 +45,18 @@ export interface UnprovedBlock {
 	 * `receipts`: all receipts were read, but no header commits to them in a known way. `authorisations`: the delegations
 	 * that the block changed are not known; this says nothing about logs. `second look`: the block could be read once and
 	 * not a second time. `backfill`: no balances prove that a backfill was given all movements. `self-destruct`: none
-	 * prove what one without heir and amount moved. `withdrawals`: some of the header's cannot be read. Absent: receipts
-	 * were not read.
+	 * prove what one without heir and amount moved. `withdrawals`: some of the header's cannot be read. `audit`: the
+	 * block could be read once and not again for the books. Absent: receipts were not read.
 	 */
-	readonly why?: 'receipts' | 'authorisations' | 'second look' | 'code' | 'backfill' | 'self-destruct' | 'withdrawals'
+	readonly why?:
+		| 'receipts'
+		| 'authorisations'
+		| 'second look'
+		| 'code'
+		| 'backfill'
+		| 'self-destruct'
+		| 'withdrawals'
+		| 'audit'
 }
 
 /** What a token contract says about itself, unverified. Null: no answer, or one that cannot be decoded. */

@@ -38,6 +38,7 @@ export function* unprovedLogsInWords({ runs }: UnprovedLogs): Iterable<string> {
 		const which =
 			fromBlock === toBlock ? `of block ${fromBlock}` : `of ${blocks} blocks from ${fromBlock} to ${toBlock}`
 		if (why === 'second look') yield `not read a second time: ${which.slice('of '.length)}: ${ONCE}`
+		else if (why === 'audit') yield `not audited: ${which.slice('of '.length)}: ${ONCE}`
 		else if (why === 'backfill') yield `backfill not proved: ${which.slice('of '.length)}: ${BACKFILL}`
 		else if (why === 'self-destruct') yield `self-destruct not proved: ${which.slice('of '.length)}: ${BLANK}`
 		else if (why === 'withdrawals') yield `withdrawals not proved: ${which.slice('of '.length)}: ${MALFORMED}`

@@ -8,6 +8,8 @@ export interface AuditQueue {
 	handed: readonly Handover[]
 	/** First block that was left out; null: none. The position of books, where they are kept, says the same. */
 	leftOut: bigint | null
+	/** Tries to read them again that failed, since the first one, and the last block that was passed over; null: none. */
+	failed: { readonly tries: number; readonly sinceMs: number; readonly leftOut: bigint | null } | null
 	/** Blocks before the checkpoint that were gaps. */
 	gaps: readonly Handover[]
 	/** A second reading that retracts what balances may confirm; null: none waits. */
@@ -23,7 +25,7 @@ export interface Contested {
 }
 
 export function createAuditQueue(): AuditQueue {
-	return { handed: [], leftOut: null, gaps: [], contested: null, upTo: null }
+	return { handed: [], leftOut: null, failed: null, gaps: [], contested: null, upTo: null }
 }
 
 /** If the auditor lags far behind, the oldest blocks are left out: it reads them again. */
@@ -40,6 +42,7 @@ const MOST_QUEUED = { blocks: 2n * MOST_HELD.blocks, transactions: 2 * MOST_HELD
 function clear(queue: AuditQueue): void {
 	queue.handed = []
 	queue.leftOut = null
+	queue.failed = null
 	queue.gaps = []
 	queue.contested = null
 }

@@ -6,6 +6,7 @@
 import { isKeepingState } from '../../audit/asked/askedState.js'
 import { withGap } from '../../core/ledger/books.js'
 import { noDifference } from '../../core/reconcile/reconcile.js'
+import { RpcError } from '../../errors.js'
 import type { Block, Span } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
 import type { Gap, NetworkState } from '../../model/state.js'
@@ -65,32 +66,70 @@ function isProvable({ part, context }: Handover, { audit: { accounts } }: PollPo
  * False: the endpoint lags behind the checkpoint and cannot give these blocks yet; a later audit reads them.
  */
 async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSignal): Promise<boolean> {
-	const { checkpoint, config } = session
+	const { config } = session
 	const { auditor, queue } = ports.audit
-	const taken = session.state.audit?.taken ?? null
-	const first = auditor === null ? queue.leftOut : taken === null ? null : taken + 1n
-	if (first === null) return true
-	const to = (queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
-	const spans = [...aroundGaps({ from: first, to }, session)]
-	if (spans.length === 0) {
-		queue.leftOut = null
-		return true
-	}
-	if (session.target < to) return false
-	await forgetParts({ from: first, to }, session, ports)
-	const usual = contextOf(session, ports, { backfill: null, isSecondLook: false })
-	const context = { ...usual, lateReason: (block: Block) => usual.lateReason(block) ?? provedLate }
-	const read: Handover[] = []
-	for (const span of spans) {
-		for await (const part of ports.chain.walk(span, config.watches, signal)) {
-			if (part.span.to === checkpoint.number && part.last.hash !== checkpoint.hash)
-				throw movedOn(config.network, `block ${checkpoint.number} was replaced`)
-			read.push(handoverOf(part, context))
-			if (isFull(read)) await takeAll(session, read, ports, signal)
+	for (;;) {
+		const { checkpoint, state } = session
+		const taken = state.audit?.taken ?? null
+		const first = auditor === null ? queue.leftOut : taken === null ? null : taken + 1n
+		if (first === null) return true
+		const to = (queue.handed[0]?.part.span.from ?? checkpoint.number + 1n) - 1n
+		const [span] = aroundGaps({ from: first, to }, session)
+		if (span === undefined) {
+			queue.leftOut = null
+			queue.failed = null
+			return true
 		}
+		if (session.target < to) return false
+		await forgetParts({ from: first, to }, session, ports)
+		const usual = contextOf(session, ports, { backfill: null, isSecondLook: false })
+		const context = { ...usual, lateReason: (block: Block) => usual.lateReason(block) ?? provedLate }
+		const read: Handover[] = []
+		let next = span.from
+		let failure: RpcError | null = null
+		try {
+			// After a failure one at a time: it may be the fault of any block that was asked for.
+			const blocks = { ...span, ...(queue.failed !== null && { atOnce: () => 1 }) }
+			for await (const part of ports.chain.walk(blocks, config.watches, signal)) {
+				if (part.span.to === checkpoint.number && part.last.hash !== checkpoint.hash)
+					throw movedOn(config.network, `block ${checkpoint.number} was replaced`)
+				read.push(handoverOf(part, context))
+				next = part.span.to + 1n
+				if (isFull(read)) break
+			}
+		} catch (error) {
+			if (!(error instanceof RpcError) || error.kind !== 'no-data') throw error
+			failure = error
+		}
+		await takeAll(session, read, ports, signal)
+		queue.leftOut = next
+		if (failure !== null && !(await passUnread(next, failure, session, ports))) throw failure
 	}
-	await takeAll(session, read, ports, signal)
-	queue.leftOut = to + 1n
+}
+
+/** Tries, and time since the first, until a block that no endpoint gives again is left out. */
+const GIVE_UP_AFTER = { tries: 5, ms: 60_000 }
+
+/** Leaves out a block that no endpoint gives any more: the audit of later blocks goes on. False: it is too early. */
+async function passUnread(
+	number: bigint,
+	{ message, facts: { forNow } }: RpcError,
+	session: PollSession,
+	ports: PollPorts,
+): Promise<boolean> {
+	const { queue, runsOnce } = ports.audit
+	// An endpoint that lags, or has not made the traces of a new block yet, says the same.
+	if (forNow === true || isKeepingState(number, session.head.latest.number)) return false
+	const nowMs = ports.clock()
+	const { sinceMs, ...before } = queue.failed ?? { tries: 0, sinceMs: nowMs, leftOut: null }
+	queue.failed = { ...before, tries: before.tries + 1, sinceMs }
+	if (before.tries === 0) return runsOnce
+	if (!runsOnce && (before.tries + 1 < GIVE_UP_AFTER.tries || nowMs - sinceMs < GIVE_UP_AFTER.ms)) return false
+	if (before.leftOut !== number - 1n)
+		ports.log.warn({ block: number, error: message }, 'a block cannot be read again: the audit goes on without it')
+	await advance(session, { taken: number, unproved: [{ number, why: 'audit' }] }, null, ports)
+	queue.failed = { ...queue.failed, leftOut: number }
+	queue.leftOut = number + 1n
 	return true
 }
 
