@@ -21,7 +21,7 @@ export interface Answers {
 
 export const noAnswers: Answers = { header: new Map(), transaction: new Map(), reading: new Map() }
 
-export type HeaderFacts = BlockRef & Pick<Block, 'withdrawals' | 'hasUnreadWithdrawals'>
+export type HeaderFacts = BlockRef & Partial<Pick<Block, 'withdrawals' | 'hasUnreadWithdrawals' | 'txHashes'>>
 
 export interface Missing {
 	readonly answers: Answers
@@ -45,12 +45,18 @@ export function byHeader(entry: Announcement, missing: Missing): Standing {
 	return now !== 'here' && 'is' in now ? 'gone' : now
 }
 
-/** For an event of a transaction. `isLasting`: while that stays in its block, a look that lacks the event is wrong. */
+/**
+ * For an event of a transaction. `isLasting`: while that stays in its block, a look that lacks the event is wrong. The
+ * header says so on a private network too, and where the node has no index of transactions.
+ */
 export function byTransaction(
-	{ txHash, block: { hash } }: Announcement,
+	{ txHash, block: { number, hash } }: Announcement,
 	{ answers, shown }: Missing,
 	isLasting: boolean,
 ): Standing {
+	const now = answers.header.get(number)
+	if (isLasting && now === undefined) return { ask: 'header' }
+	if (isLasting && now?.hash === hash && now.txHashes?.includes(txHash)) return 'here'
 	const block = answers.transaction.get(txHash)
 	if (block === undefined) return { ask: 'transaction' }
 	if (block === null) return 'gone'

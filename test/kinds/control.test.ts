@@ -76,10 +76,18 @@ describe('two witnesses', () => {
 		expect(isSeenIn(announced(stored), 'state')).toBe(true)
 	})
 
-	test('behavior: a log that is missing depends on its transaction, a slot on its block', () => {
+	test('behavior: a missing log depends on its transaction, which its header may name, a slot on its block', () => {
 		const missing = { answers: noAnswers, shown: null }
-		expect(recordOf('control').missing(announced(logged), missing)).toEqual({ ask: 'transaction' })
 		expect(recordOf('control').missing(announced(stored), missing)).toEqual({ ask: 'header' })
+		const entry = announced(logged)
+		const { number, hash: blockHash } = entry.block
+		const byHeader = (txHashes: readonly Announcement['txHash'][]) => {
+			const header = new Map([[number, { number, hash: blockHash, txHashes }]])
+			return recordOf('control').missing(entry, { answers: { ...noAnswers, header }, shown: null })
+		}
+		expect(recordOf('control').missing(entry, missing)).toEqual({ ask: 'header' })
+		expect(byHeader([entry.txHash])).toBe('here')
+		expect(byHeader([])).toEqual({ ask: 'transaction' })
 	})
 
 	test('behavior: an earlier value may differ between two witnesses; the new value of the log may not', () => {

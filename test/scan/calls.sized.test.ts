@@ -7,7 +7,7 @@ import type { Address, Hex } from '../../src/model/glossary.js'
 import { composeMessage } from '../../src/notify/text/message.js'
 import { startTestAnvil } from '../support/anvil.js'
 import { assemble } from '../support/assembler.js'
-import { startDialectGateway } from '../support/dialectGateway.js'
+import { type Dialect, startDialectGateway } from '../support/dialectGateway.js'
 import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { type Action, encodeActions, puppetCode } from '../support/puppet.js'
 import { alertOf, type BenchOptions, openBench, watchOf } from './bench.js'
@@ -53,9 +53,11 @@ const calling = (functions: readonly string[], failed = false) => {
 }
 const named = ['pause()', 'transferOwnership(address)', stirs]
 
-async function open(options: Partial<BenchOptions> = {}, failed = false) {
+async function open(options: Partial<BenchOptions> = {}, failed = false, dialect: Dialect | null = null) {
 	const node = await startTestAnvil()
 	onTestFinished(() => node.stop())
+	const gateway = dialect && (await startDialectGateway(node.url, dialect))
+	onTestFinished(() => gateway?.close())
 	const [sender] = (await node.accounts()) as [Address]
 	const code: readonly (readonly [Address, Hex])[] = [
 		[vault, assemble('STOP')],
@@ -70,7 +72,7 @@ async function open(options: Partial<BenchOptions> = {}, failed = false) {
 	const watches = [vault, closed, refusing, proxy, multicall, outer, inner].map((address) =>
 		watchOf(address, calling(named, failed)),
 	)
-	const bench = await openBench({ urls: [node.url], watches, books: false, ...options })
+	const bench = await openBench({ urls: [gateway?.url ?? node.url], watches, books: false, ...options })
 	onTestFinished(() => bench.close())
 	await node.mine(2)
 	await bench.settle()
@@ -278,6 +280,21 @@ testOnce(
 		expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.call', 'alert.removed'])
 	},
 )
+
+const noIndex: Dialect = { twist: (method) => (method === 'eth_getTransactionReceipt' ? null : undefined) }
+
+testOnce.each([
+	['on a private network', { isPrivate: true }, null],
+	['on a node without an index of transactions', {}, noIndex],
+])('behavior: a call stands where `calls` no longer names it, %s', async (_, options, dialect) => {
+	const { node, send, told, bench } = await open(options, false, dialect)
+	await send(vault, pause)
+	expect(await told()).toHaveLength(1)
+	bench.setWatches([watchOf(vault, { kinds: ['call'] })])
+	await node.mine(14)
+	await bench.settle()
+	expect((await bench.posted()).map(({ message }) => message.type)).toEqual(['alert.call'])
+})
 
 testInFull('behavior: calls of other functions cost no tree, and a watch without `calls` none at all', async () => {
 	const node = await startTestAnvil()

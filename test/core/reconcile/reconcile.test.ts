@@ -10,7 +10,7 @@ import type { Announcement } from '../../../src/model/state.js'
 import { address, alert, blockRef, digest, hash } from '../build.js'
 
 type Located = ReadonlyMap<Hash, BlockRef | null>
-const answersOf = (transaction: Located) => ({ transaction, header: new Map(), reading: new Map() })
+const answersOf = (transaction: Located) => ({ transaction, header: new Map([[10n, null]]), reading: new Map() })
 const compare = (known: ReadonlyMap<string, Announcement>, seen: Sight, located: Located) =>
 	finish(reconcile(known, seen, answersOf(located)))
 const missing = (known: ReadonlyMap<string, Announcement>, seen: Sight) =>
