@@ -1,5 +1,5 @@
 // Blocks that were scanned, and that no endpoint gives again when the books are to take them in.
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { unprovedLogsInWords } from '../../src/core/ledger/unprovedLogs.js'
 import type { Address } from '../../src/model/glossary.js'
 import type { Commit } from '../../src/model/state.js'
@@ -9,7 +9,6 @@ import { startDialectGateway } from '../support/dialectGateway.js'
 import { failingBlocks } from '../support/failingBlock.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
-import { describeOnce } from '../support/longRun.js'
 
 /** The program is killed after the scanner's commit of a payment's block, and long before the next start. */
 async function openAfterKill(runsOnce = false) {
@@ -78,7 +77,7 @@ async function polls(bench: Bench, most: number): Promise<number> {
 const types = async (bench: Bench) => (await bench.posted()).map(({ message }) => message.type)
 const pruned = { code: -32000, message: 'missing trie node' }
 
-describeOnce('a block that was scanned and that no endpoint gives again', () => {
+describe('a block that was scanned and that no endpoint gives again', () => {
 	test('behavior: after a minute the audit goes on without it, and says so', async () => {
 		const { node, bench, failing, paid, pay, alice } = await openAfterKill()
 		failing.error = pruned

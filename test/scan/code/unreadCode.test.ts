@@ -1,7 +1,7 @@
 // Code that a watch ran, in a transaction that the node does not give when it is to be judged.
 
 import { keccak256 } from 'ox/Hash'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import { StateError } from '../../../src/errors.js'
 import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Store } from '../../../src/model/ports.js'
@@ -12,7 +12,6 @@ import { type Dialect, Refused, startDialectGateway } from '../../support/dialec
 import { failingBlocks } from '../../support/failingBlock.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
-import { describeOnce } from '../../support/longRun.js'
 import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../bench.js'
 import { lower } from './codeBench.js'
 
@@ -83,7 +82,7 @@ function failing(method: string) {
 
 const refused = () => new Refused({ error: { code: -32000, message: 'cannot be read' } })
 
-describeOnce('a transaction that the node says is in no block', () => {
+describe('a transaction that the node says is in no block', () => {
 	test('behavior: the node is behind: the code is reported by the next poll', async () => {
 		const receipts = unindexed()
 		const { send, benchOf } = await open(receipts.dialect)
@@ -139,7 +138,7 @@ describeOnce('a transaction that the node says is in no block', () => {
 	})
 })
 
-describeOnce('`once`, a run for each poll', () => {
+describe('`once`, a run for each poll', () => {
 	test('behavior: nothing waits for a transaction that cannot be read, which is reported after five runs', async () => {
 		const receipts = failing('eth_getTransactionReceipt')
 		const { send, benchOf } = await open(receipts.dialect, { runsOnce: true })
@@ -156,7 +155,7 @@ describeOnce('`once`, a run for each poll', () => {
 	})
 })
 
-describeOnce('a transaction that is given up', () => {
+describe('a transaction that is given up', () => {
 	test('error: the disk is full: it is said to be not covered once it can be written', async () => {
 		const unread = failingBlocks()
 		let isFull = false
