@@ -6,6 +6,7 @@
 
 import { nothingUnproved, type UnprovedFacts, withUnproved } from '../core/ledger/unproved.js'
 import type { Announced, Proof } from '../core/reconcile/refuted.js'
+import { limitsOf } from '../kinds/balance.js'
 import type { Finding } from '../kinds/list.js'
 import type { Accounts, Book, BookSet, BooksSummary, Unproved } from '../model/books.js'
 import type { AddressSet, BlockRef, Part } from '../model/chain.js'
@@ -18,7 +19,7 @@ import type { AskedBalances } from './asked/askBalances.js'
 import { type AuditRotation, createAuditRotation } from './auditRotation.js'
 import { type BooksDraft, draftOf } from './booksDraft.js'
 import { afterwards } from './booksSummary.js'
-import { type BookFindings, type ClosingBooks, closeBooks, limitsOf } from './closeBooks.js'
+import { type BookFindings, type ClosingBooks, closeBooks } from './closeBooks.js'
 import type { CodeChange } from './delegations/delegations.js'
 
 /** The result of closing the books over one part; nothing is written yet. */

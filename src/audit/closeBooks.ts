@@ -9,7 +9,6 @@ import type { BlockRef, Part } from '../model/chain.js'
 import type { Address, Clock } from '../model/glossary.js'
 import type { Chain, Log } from '../model/ports.js'
 import type { Gap } from '../model/state.js'
-import type { Watch } from '../model/watch.js'
 import type { AskedBalances } from './asked/askBalances.js'
 import { type Bisection, bisectDifference, type Examined } from './bisectDifference.js'
 import type { BooksDraft } from './booksDraft.js'
@@ -135,10 +134,11 @@ export async function closeBooks(
 		const balanceWei = balances.get(address) ?? 0n
 		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
 		const limits = limitsAt(address)
-		// The first comparison with these thresholds has no previous balance.
-		const isFirst = limits !== null && (book === null ? isNew(address) : book.compared?.limits !== limits)
+		const comparedLimits = book === null && !isNew(address) ? limits : (book?.compared?.limits ?? '')
+		// Thresholds that were not compared yet have no previous balance.
+		const isFirst = limits !== null && comparedLimits !== limits
 		const isEarly = isFirst && (block === undefined || ref.number < comparesFrom(address))
-		const previousWei = isFirst ? null : (book?.balanceWei ?? balanceWei)
+		const previousWei = book?.balanceWei ?? (isFirst ? null : balanceWei)
 		const compared = (isFirst ? undefined : book?.compared) ?? { limits: limits ?? '', at: ref.number }
 		const seen = codeIn(balances, address)
 		const code = seen === undefined ? book?.code : seen
@@ -147,8 +147,9 @@ export async function closeBooks(
 		draft.set(address, { ...next, ...(limits !== null && !isEarly && { compared }) })
 		if (book?.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
-		if (isEarly || previousWei === balanceWei || block === undefined || limits === null) return
-		const change = { kind: 'balance', address, block, previousWei, balanceWei } as const
+		if (isEarly || block === undefined || limits === null || comparedLimits === null) return
+		if (!isFirst && previousWei === balanceWei) return
+		const change = { kind: 'balance', address, block, previousWei, comparedLimits, balanceWei } as const
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
 
@@ -160,11 +161,12 @@ export async function closeBooks(
 		if (book.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
 		const known = book.code === undefined ? undefined : code === undefined ? book.code : code
-		const { compared } = book
+		const { compared, balanceWei: previousWei } = book
 		const next = closedAt(block.number, wei, known, ref.number)
 		draft.set(address, { ...next, movedWei: restWei, ...(compared !== undefined && { compared }) })
-		if (book.balanceWei === wei || limitsAt(address) === null) return
-		const change = { kind: 'balance', address, block, previousWei: book.balanceWei, balanceWei: wei } as const
+		const comparedLimits = limitsAt(address)
+		if (previousWei === wei || comparedLimits === null) return
+		const change = { kind: 'balance', address, block, previousWei, comparedLimits, balanceWei: wei } as const
 		found.findings.push({ ...change, crossed: 'below' }, { ...change, crossed: 'above' })
 	}
 
@@ -285,12 +287,6 @@ function lateOnes(openedLate: ReadonlyMap<Address, bigint>, to: bigint): readonl
 	for (const first of openedLate.values()) if (first < from) from = first
 	const addresses = [...openedLate.keys()].slice(0, MOST_NAMED)
 	return [{ fromBlock: Number(from), toBlock: Number(to), count: openedLate.size, addresses, why: OPENED_LATE }]
-}
-
-/** The thresholds of an address's watches, as text: equal for equal ones; null: none. */
-export function limitsOf(watches: readonly Watch[] | undefined): string | null {
-	const all = watches?.flatMap(({ thresholds }) => (thresholds ? [Object.values(thresholds).join()] : [])) ?? []
-	return all.length === 0 ? null : [...new Set(all)].sort().join(' ')
 }
 
 /** The code in the answer. Undefined: no endpoint gave the code. Null: the address has no code. */

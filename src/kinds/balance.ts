@@ -15,6 +15,8 @@ export interface Crossing extends AccountEvent {
 	readonly crossed: 'below' | 'above'
 	/** Null: the balance was not known before. */
 	readonly previousWei: bigint | null
+	/** The thresholds that `previousWei` was compared with, as `limitsOf` writes them. */
+	readonly comparedLimits: string
 	readonly balanceWei: bigint
 }
 
@@ -65,10 +67,26 @@ export const balance: KindRecord<Crossing> = {
 	amount: coinsOf,
 }
 
-function isCrossed({ thresholds }: Watch, { crossed, previousWei, balanceWei }: Crossing): boolean {
+/** The thresholds of an address's watches, as text: equal for equal ones; null: none. */
+export function limitsOf(watches: readonly Watch[] | undefined): string | null {
+	const all = watches?.flatMap(({ thresholds }) => (thresholds ? [textOf(thresholds)] : [])) ?? []
+	return all.length === 0 ? null : [...new Set(all)].sort().join(' ')
+}
+
+function textOf({ belowWei, aboveWei }: Thresholds): string {
+	return `${belowWei ?? ''},${aboveWei ?? ''}`
+}
+
+function isCrossed({ thresholds }: Watch, { crossed, previousWei, comparedLimits, balanceWei }: Crossing): boolean {
 	const limitWei = thresholdOf(thresholds, crossed)
 	if (limitWei === null || !isBeyond(balanceWei, crossed, limitWei)) return false
-	return previousWei === null || !isBeyond(previousWei, crossed, limitWei)
+	if (previousWei === null || !isIn(comparedLimits, crossed, limitWei)) return true
+	return !isBeyond(previousWei, crossed, limitWei)
+}
+
+function isIn(limits: string, crossed: Crossing['crossed'], limitWei: bigint): boolean {
+	const place = crossed === 'below' ? 0 : 1
+	return limits.split(' ').some((pair) => pair.split(',')[place] === `${limitWei}`)
 }
 
 /** Whether a balance is beyond a threshold, equality excluded. */

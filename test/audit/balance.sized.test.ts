@@ -187,6 +187,39 @@ describe('thresholds of a balance', () => {
 		},
 	)
 
+	testOnce(
+		'behavior: a threshold beside one that stays is added, dropped or changed: that one is not repeated',
+		async () => {
+			const { bench, set, block } = await open()
+			const watch = (belowWei: bigint | null, aboveWei: bigint | null, watchlist = 'test.yaml') =>
+				watchOf(purse, { kinds: ['balance', 'unexplained'], thresholds: { belowWei, aboveWei }, watchlist })
+			await set(7n)
+			const edits = [
+				[watch(8n, null)],
+				[watch(8n, 20n)],
+				[watch(8n, 20n), watch(null, 30n, 'other.yaml')],
+				[watch(8n, 20n), watch(8n, 40n, 'other.yaml')],
+				[watch(8n, 6n)],
+				[watch(8n, null)],
+			]
+			for (const watches of edits) {
+				bench.setWatches(watches)
+				for (let mined = 0; mined < 3; mined++) await block()
+			}
+			await set(9n)
+			await block()
+			await set(5n)
+			await block()
+			expect((await told(bench)).map(({ crossed, threshold, balanceWei }) => [crossed, threshold, balanceWei])).toEqual(
+				[
+					['below', '0.000000000000000008', '7'],
+					['above', '0.000000000000000006', '7'],
+					['below', '0.000000000000000008', '5'],
+				],
+			)
+		},
+	)
+
 	testOnce('behavior: the block in which a new threshold was compared is replaced: the alert stands', async () => {
 		const { node, bench, set, block } = await open()
 		const plain = watchOf(purse, { kinds: ['balance', 'unexplained'] })
