@@ -180,6 +180,74 @@ describe('delegation', () => {
 		expect(await told(bench)).toHaveLength(2)
 	})
 
+	describe('the code that it is delegated to makes contracts, each of which raises its nonce', () => {
+		/** Makes a contract without code, twice: `PUSH0 PUSH0 PUSH0 CREATE POP`. */
+		const makesTwo: Hex = '0x5f5f5ff0505f5f5ff05000'
+
+		const use = (node: TestAnvil) =>
+			node.send({ from: sponsor.address.toLowerCase() as Address, to: watched, gas: 500_000n })
+
+		async function openMaking(kept: Pick<BenchOptions, 'books'>) {
+			const opened = await open({}, kept)
+			const { node, bench, block, nonceOf } = opened
+			await node.rpc('anvil_setCode', [first, makesTwo])
+			const after = async () => {
+				const number = await block()
+				for (let look = 0; look < 2; look++) await block()
+				const { runs = [], blocks = 0 } = (await bench.store.summary()).networks.get('local')?.seen?.logs ?? {}
+				return { code: await codeOf(node, number), uncovered: [...unprovedLogsInWords({ runs, blocks })] }
+			}
+			const seen = async () =>
+				(await told(bench)).map(({ txHash, delegate, previous }) => [txHash, lower(delegate), lower(previous)])
+			return { ...opened, nonce: await nonceOf(owner), after, seen }
+		}
+
+		testOnce.each([true, false])(
+			'behavior: set, used and cleared in one block: both are reported; books: %s',
+			async (books) => {
+				const { sign, send, nonce, after, seen } = await openMaking({ books })
+				const set = await send([await sign(owner, first, { nonce })], { to: watched })
+				const clear = await send([await sign(owner, nobody, { nonce: nonce + 3 })])
+				expect(await after()).toEqual({ code: null, uncovered: [] })
+				expect(await seen()).toEqual([
+					[set, first, null],
+					[clear, null, first],
+				])
+			},
+		)
+
+		testOnce('behavior: used, then set to other code and back: both are reported', async () => {
+			const { node, sign, send, block, nonce, after, seen } = await openMaking({ books: false })
+			const begin = await send([await sign(owner, first, { nonce })])
+			await block()
+			await use(node)
+			const set = await send([await sign(owner, second, { nonce: nonce + 3 })])
+			const back = await send([await sign(owner, first, { nonce: nonce + 4 })])
+			expect(await after()).toEqual({ code: first, uncovered: [] })
+			expect(await seen()).toEqual([
+				[begin, first, null],
+				[set, second, first],
+				[back, first, second],
+			])
+		})
+
+		testOnce(
+			'error: authorisations that lead to other code than it runs: the block is said not to be covered',
+			async () => {
+				const { node, sign, send, block, nonce, after, seen } = await openMaking({ books: false })
+				const begin = await send([await sign(owner, first, { nonce })])
+				await block()
+				// Too early: it has this nonce only when it has made the first contract.
+				await send([await sign(owner, second, { nonce: nonce + 2 })])
+				await use(node)
+				const { code, uncovered } = await after()
+				expect(code).toBe(first)
+				expect(uncovered).toEqual([expect.stringContaining('delegations not covered: block')])
+				expect(await seen()).toEqual([[begin, first, null]])
+			},
+		)
+	})
+
 	testInFull(
 		'behavior: with `proof: off` each is checked against the code, one that does not hold is none',
 		async () => {

@@ -5,12 +5,12 @@ import type { Delegation } from '../../kinds/delegation.js'
 import type { Accounts, Authorised, Signed } from '../../model/books.js'
 import type { Block, Part } from '../../model/chain.js'
 import type { Address } from '../../model/glossary.js'
-import type { Chain, Log } from '../../model/ports.js'
+import type { Log } from '../../model/ports.js'
 import type { SignedInBlock } from '../../model/state.js'
 import type { WatchIndex } from '../../model/watch.js'
 import { changesOf } from '../accessLists.js'
 import { replaced } from '../blocks.js'
-import { type CodeChange, delegationsListed, delegationsOf } from './delegations.js'
+import { type CodeChange, type DelegationPorts, delegationsListed, delegationsOf } from './delegations.js'
 
 const DURING = 'its transactions were read'
 
@@ -40,11 +40,8 @@ export function blocksToAsk(
 	})
 }
 
-export interface SignedReading {
-	readonly accounts: Accounts
+export interface SignedReading extends Required<Omit<DelegationPorts, 'chain'>> {
 	readonly log: Log
-	/** Called with each block whose delegations could not all be determined. */
-	readonly onUncovered: (block: bigint) => void
 }
 
 /**
@@ -101,7 +98,7 @@ function wantsIt(watches: WatchIndex, address: Address): boolean {
 /** Each verified against the code, or on a private network the block's access list; unverified where none gives it. */
 export async function delegationsSigned(
 	signed: readonly SignedChange[],
-	{ onUncovered, ...ports }: Pick<SignedReading, 'accounts' | 'onUncovered'> & { readonly chain: Chain },
+	ports: Required<DelegationPorts>,
 	signal: AbortSignal,
 ): Promise<readonly Delegation[]> {
 	const block = signed[0]?.change.listed?.block
@@ -120,7 +117,7 @@ export async function delegationsSigned(
 		} catch (error) {
 			if (!(error instanceof RpcError) || error.kind === 'unsettled') throw error
 			found.push(...findings)
-			if (findings.length === 0) onUncovered(change.to.number)
+			if (findings.length === 0) ports.onUncovered(change.to.number)
 		}
 	}
 	return found

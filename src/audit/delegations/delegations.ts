@@ -27,13 +27,20 @@ export interface CodeChange {
 /** Most blocks read in full to find the authorisation; the rotation reaches every address within this many blocks. */
 const MOST_BLOCKS = 128n
 
+export interface DelegationPorts {
+	readonly accounts: Accounts
+	readonly chain: Chain
+	/** Called with each block whose delegations could not all be determined. */
+	readonly onUncovered?: (block: bigint) => void
+}
+
 /**
  * The changes of an address's delegation: each authorisation that changed it, if together they lead to the code now
  * found; otherwise one change without an authorisation. Empty if the delegation did not change. Throws RpcError.
  */
 export async function delegationsOf(
 	{ address, from, to, listed }: CodeChange,
-	{ accounts, chain }: { readonly accounts: Accounts; readonly chain: Chain },
+	{ accounts, chain, onUncovered }: DelegationPorts,
 	signal: AbortSignal,
 ): Promise<readonly Delegation[]> {
 	if (accounts.isPrivate && listed !== undefined) {
@@ -61,6 +68,7 @@ export async function delegationsOf(
 	}
 	// The authorisations must lead to the delegate that the code shows.
 	if (previous === now && found.length > 0) return found
+	if (found.length > 0) onUncovered?.(to.number)
 	if (before === now) return []
 	return [{ kind: 'delegation', address, block: end, authorised: null, delegate: now, previous: before ?? null }]
 

@@ -8,7 +8,7 @@ import { askAll } from '../blocks/batchedCalls.js'
 import type { Rpc } from '../rpc/rpc.js'
 import { delegateIn } from '../wire/delegate.js'
 import { address, hash, hexOf, isObject, malformed, quantity, wholeBlock } from '../wire/wire.js'
-import { type Signers, tupleIn } from './signers.js'
+import { type SignerReading, type Signers, tupleIn } from './signers.js'
 
 export const SET_CODE = 4n
 
@@ -38,8 +38,9 @@ export async function readDelegate(
 /**
  * The authorisations of one block that hold for an address, in order, the last of each transaction: signed by it, for
  * this chain or for all, with the nonce that it had. Only signatures with that nonce are recovered. They hold even if
- * the transaction failed. Creations by the address's own code are not counted, and a block may have more authorisations
- * than are recovered, so the caller must check the result against the address's code.
+ * the transaction failed. Where the address's own code made contracts in the block, its nonce is known within bounds
+ * only, and a block may have more authorisations than are recovered, so the caller must check the result against the
+ * address's code.
  */
 export async function readAuthorisations(
 	rpc: Rpc,
@@ -57,10 +58,34 @@ export async function readAuthorisations(
 		signal,
 	)
 	const { transactions } = wholeBlock(raw, block, reading)
-	let nonce = quantity(count)
-	if (nonce === null) throw malformed({ ...reading, method: 'eth_getTransactionCount' }, 'it is no number')
-	const found: Authorised[] = []
+	const before = quantity(count)
+	if (before === null) throw malformed({ ...reading, method: 'eth_getTransactionCount' }, 'it is no number')
 	const signatures = signers.reading()
+	const signedBy = { who, chainId, signerOf: signatures.signerOf }
+	const exact = await holding(transactions, signedBy, before, (own, nonce) => own === nonce)
+	if (!exact.hasLater) return exact.found
+	const after = quantity(await rpc.call('eth_getTransactionCount', [who, hexOf(block.number)], signal))
+	if (after === null) throw malformed({ ...reading, method: 'eth_getTransactionCount' }, 'it is no number')
+	if (exact.nonce >= after) return exact.found
+	// Its own code made contracts, each of which raised its nonce.
+	return (await holding(transactions, signedBy, before, (own, nonce) => own >= nonce && own < after)).found
+}
+
+interface SignedBy extends Pick<SignerReading, 'signerOf'> {
+	readonly who: Address
+	readonly chainId: number
+}
+
+/** Follows the nonce of an address from one authorisation that holds to the next. `hasLater`: some had a higher one. */
+async function holding(
+	transactions: readonly unknown[],
+	{ who, chainId, signerOf }: SignedBy,
+	before: bigint,
+	holds: (own: bigint, nonce: bigint) => boolean,
+): Promise<{ readonly found: readonly Authorised[]; readonly nonce: bigint; readonly hasLater: boolean }> {
+	let nonce = before
+	let hasLater = false
+	const found: Authorised[] = []
 	for (const [txIndex, tx] of transactions.entries()) {
 		const txHash = isObject(tx) ? hash(tx.hash) : null
 		const initiator = isObject(tx) ? address(tx.from) : null
@@ -71,14 +96,16 @@ export async function readAuthorisations(
 		let last: Authorised | null = null
 		for (const [at, entry] of (tx.authorizationList as readonly unknown[]).entries()) {
 			const tuple = tupleIn(entry, chainId)
-			if (tuple === null || tuple.nonce !== nonce || (await signatures.signerOf(tuple)) !== who) continue
-			nonce++
+			if (tuple === null) continue
+			if (tuple.nonce > nonce) hasLater = true
+			if (!holds(tuple.nonce, nonce) || (await signerOf(tuple)) !== who) continue
 			const { delegate, chainId: forChain, nonce: own } = tuple
+			nonce = own + 1n
 			last = { delegate, chainId: forChain, nonce: own, txHash, txIndex, at, initiator }
 		}
 		if (last !== null) found.push(last)
 	}
-	return found
+	return { found, nonce, hasLater }
 }
 
 /** The authorisations of one transaction for this chain that have a valid signer, however many. Throws RpcError. */
