@@ -8,7 +8,7 @@ import { startTestAnvil, type TestAnvil, type Tx } from '../support/anvil.js'
 import { startDialectGateway } from '../support/dialectGateway.js'
 import { divided, testInFull, testOnce } from '../support/longRun.js'
 import { START_MS } from '../support/standingClock.js'
-import { callOf, erc20 } from '../support/tokenContracts.js'
+import { callOf, erc20, erc721 } from '../support/tokenContracts.js'
 import { alertOf, openBench, watchOf } from './bench.js'
 
 async function deploy(node: TestAnvil, init: Hex): Promise<Address> {
@@ -100,6 +100,27 @@ describe('tokens', () => {
 			},
 		])
 	})
+
+	test.each(divided([0, null], (decimals) => decimals === 0))(
+		'behavior: a known token that indexes no party, with decimals %s, is found in a long span',
+		async (decimals) => {
+			const node = await startTestAnvil()
+			onTestFinished(() => node.stop())
+			const [minter, alice] = (await node.accounts()) as [Address, Address]
+			const token = await deploy(node, erc721({ indexed: false }))
+			const tokens = new Map([[token, usd(token, { symbol: 'KITTY', decimals })]])
+			const watches = [watchOf(alice, { kinds: ['token'] })]
+			const bench = await openBench({ urls: [node.url], watches, network: { tokens } })
+			onTestFinished(() => bench.close())
+			await bench.settle()
+			await node.mine(20)
+			const data = callOf('transferFrom(address,address,uint256)', `0x${'0'.repeat(40)}`, alice, 7n)
+			const hash = await sent(node, { from: minter, to: token, data })
+			await node.mine(20)
+			await bench.settle()
+			expect((await bench.posted()).map(alertOf).map(({ id }) => id)).toEqual([`31337:${hash}:log_0:token:${alice}`])
+		},
+	)
 
 	testOnce('behavior: a reorganisation takes an alert back, and reports what came in its place', async () => {
 		const node = await startTestAnvil()

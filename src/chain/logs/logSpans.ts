@@ -1,6 +1,6 @@
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import { controlTopics } from '../../core/events/controlLogs.js'
-import { topics } from '../../core/events/tokenLogs.js'
+import { mayIndexNothing, topics } from '../../core/events/tokenLogs.js'
 import { firstOf, lengthOf } from '../../core/spans.js'
 import { RpcError } from '../../errors.js'
 import type { AddressSet, Span } from '../../model/chain.js'
@@ -124,9 +124,8 @@ function controlFilters(list: readonly Address[]): readonly Filter[] {
 	return [{ address: list, topics: [[...controlTopics]] }]
 }
 
-/** Tokens without decimals may be of the old kind that indexes no party: topics cannot find those. */
 function unindexedFilters(known: KnownTokens): readonly Filter[] {
-	const address = [...known.values()].flatMap((token) => (token.decimals === null ? [token.address] : []))
+	const address = [...known.values()].flatMap((token) => (mayIndexNothing(token) ? [token.address] : []))
 	return address.length === 0 ? [] : [{ address, topics: [[topics.transfer]] }]
 }
 

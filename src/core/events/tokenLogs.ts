@@ -1,5 +1,5 @@
 import type { Address, Hash, Hex } from '../../model/glossary.js'
-import type { KnownTokens, TokenEvent } from '../../model/token.js'
+import type { KnownToken, KnownTokens, TokenEvent } from '../../model/token.js'
 import { type Steps, stepItems } from '../steps.js'
 
 export interface TxLog {
@@ -124,6 +124,14 @@ function transferIn({ topics: [, first, second, third, ...more], data }: TxLog):
 	}
 	const amountRaw = wordAt(data, 0)
 	return amountRaw === null ? null : { standard: 'erc20', from, to, amountRaw, tokenId: null, operator: null }
+}
+
+/**
+ * Whether all transfers of a token are read, since topics cannot find those of the old kind that indexes no party: of a
+ * token without a fraction. Of every other ERC-20, that would be too many for a kind that is hardly found there.
+ */
+export function mayIndexNothing({ decimals }: Pick<KnownToken, 'decimals'>): boolean {
+	return decimals === null || decimals === 0
 }
 
 /** A `Transfer` without indexed parties; an NFT if the operator configured no decimals. */

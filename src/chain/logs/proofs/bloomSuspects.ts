@@ -1,7 +1,7 @@
 /** Which blocks may hold logs that an endpoint has not given, by their headers. */
 
 import { controlTopics, isControlLog } from '../../../core/events/controlLogs.js'
-import { topics } from '../../../core/events/tokenLogs.js'
+import { mayIndexNothing, topics } from '../../../core/events/tokenLogs.js'
 import type { AddressSet } from '../../../model/chain.js'
 import type { Address } from '../../../model/glossary.js'
 import type { KnownTokens } from '../../../model/token.js'
@@ -68,7 +68,7 @@ function maybeIn(question: SuspectQuestion): (bloom: Uint8Array) => boolean {
 function mayMoveTokens({ addresses, known, wanted }: SuspectQuestion): (bloom: Uint8Array) => boolean {
 	const parties = topicPlacesOf(addresses)
 	const contracts: readonly Places[] | null = wanted === null ? null : [...wanted].map(placesOf)
-	const unindexed = [...known.values()].flatMap((token) => (token.decimals === null ? [placesOf(token.address)] : []))
+	const unindexed = [...known.values()].flatMap((token) => (mayIndexNothing(token) ? [placesOf(token.address)] : []))
 	return (bloom) => {
 		const has = (places: Places) => mayHold(bloom, places)
 		if (!TOPIC_PLACES.some(has)) return false

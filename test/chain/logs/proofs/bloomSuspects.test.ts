@@ -41,6 +41,16 @@ describe('blocks that may hold a log that the endpoint left out', () => {
 		expect(numbers(createBloomSuspects(false)({}, [], headers, question()))).toEqual([1, 2])
 	})
 
+	test.each([
+		[null, [1]],
+		[0, [1]],
+		[6, []],
+	])('behavior: a known token with decimals %s, which may index no party: suspects %j', async (decimals, expected) => {
+		const known = new Map([[usd, { address: usd, symbol: 'KITTY', decimals, minAmountRaw: null }]])
+		const headers = [headerOf(1n, await bloom(logOf(usd, bob))), headerOf(2n, await bloom(logOf(spam, bob)))]
+		expect(numbers(createBloomSuspects(false)({}, [], headers, { ...question(), known }))).toEqual(expected)
+	})
+
 	test('behavior: an empty bloom proves nothing until one was seen filled, none once a log belies it', async () => {
 		const full = headerOf(9n, await bloom(logOf(spam, bob)))
 		const suspects = createBloomSuspects(false)
