@@ -1,5 +1,6 @@
 /** The consensus layer credits the watch, as listed in the header. */
 
+import type { AlertData } from '../model/alert.js'
 import type { BlockRef } from '../model/chain.js'
 import { withdrawalFields } from '../model/ownFields.js'
 import type { Announcement } from '../model/state.js'
@@ -45,12 +46,30 @@ export const withdrawal: KindRecord<Withdrawn> = {
 	own: withdrawalFields,
 	noun: 'a withdrawal from staking',
 	chosen: () => 'withdrawals from staking',
-	sentence: (data) => `${watchName(data)} received ${coinsOf(data)} as a withdrawal from staking`,
+	sentence(data) {
+		const builder = builderOf(data)
+		const what = builder === null ? 'a withdrawal from staking' : `a payment from builder ${builder}`
+		return `${watchName(data)} received ${coinsOf(data)} as ${what}`
+	},
 	facts: (data) =>
 		accountFacts(data, [
 			fact('Kind', 'withdrawal from the consensus layer'),
-			fact('Withdrawal', `${data.index}, of validator ${data.validatorIndex}`),
+			fact('Withdrawal', `${data.index}, of ${payerOf(data)}`),
 		]),
+}
+
+/** EIP-7732: the number of a builder has this added where that of a validator stands. */
+const BUILDERS_FROM = 2n ** 40n
+
+/** Null: a validator paid. */
+function builderOf({ validatorIndex = '0' }: AlertData): bigint | null {
+	const number = BigInt(validatorIndex)
+	return number < BUILDERS_FROM ? null : number - BUILDERS_FROM
+}
+
+function payerOf(data: AlertData): string {
+	const builder = builderOf(data)
+	return builder === null ? `validator ${data.validatorIndex}` : `builder ${builder}`
 }
 
 /** Whether a header lists the announced withdrawal with the same amount. */

@@ -81,7 +81,7 @@ export const tokenFields = z.object({
 
 export const withdrawalFields = z.object({
 	index: digits.describe('Number of the withdrawal over the whole chain.'),
-	validatorIndex: digits.describe('The validator.'),
+	validatorIndex: digits.describe('The validator; of a builder (EIP-7732), its number plus 2^40.'),
 })
 
 export const delegationFields = z.object({

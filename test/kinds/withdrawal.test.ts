@@ -1,6 +1,7 @@
 // An announced withdrawal when its block has been replaced: only a header that can be read retracts it.
 import { expect, test } from 'vitest'
 import { withdrawal } from '../../src/kinds/withdrawal.js'
+import type { AlertData } from '../../src/model/alert.js'
 import type { Block } from '../../src/model/chain.js'
 import type { Announcement } from '../../src/model/state.js'
 
@@ -21,4 +22,16 @@ test.each<readonly [string, Partial<Block>, unknown]>([
 	const header = new Map([[9n, { ...after, ...more }]])
 	const answers = { header, transaction: new Map(), reading: new Map() }
 	expect(withdrawal.missing(entry, { answers, shown: null })).toEqual(standing)
+})
+
+test.each([
+	['1099511627775', 'W received 0.08 ETH as a withdrawal from staking', '7, of validator 1099511627775'],
+	// EIP-7732: `BUILDER_INDEX_FLAG` is 2^40.
+	['1099511627786', 'W received 0.08 ETH as a payment from builder 10', '7, of builder 10'],
+])('the words for validator index %s', (validatorIndex, sentence, row) => {
+	const watch = { address, label: 'W', tags: [], watchlist: 'a.yaml' }
+	const own = { index: '7', validatorIndex, valueWei: '80000000000000000', value: '0.08', asset: 'ETH', watch }
+	const alert = { ...own, txHash: hashOf('1'), kind: 'withdrawal', direction: 'in' } as unknown as AlertData
+	expect(withdrawal.sentence(alert)).toBe(sentence)
+	expect(withdrawal.facts(alert).find(({ name }) => name === 'Withdrawal')?.value).toBe(row)
 })
