@@ -126,10 +126,21 @@ export function deniedEvents(
 			current: shownValue(now[place.name], place.shape),
 		}))
 		if (held.some(({ current }) => resultOf({ current }) === resultOf(data))) continue
+		if (change === 'pendingOwner' && isAccepted(data, last.get('owner'), held)) continue
 		const live = held.find(({ place, previous }) => isLive(place, row.previous !== undefined, previous))
 		if (live !== undefined) denied.push({ contradicts: entry.id, change, ...live })
 	}
 	return denied
+}
+
+/** There is no pending owner any more, since that account became the owner. */
+function isAccepted(
+	pending: AlertData | undefined,
+	owner: Announcement | undefined,
+	held: readonly Pick<Denied, 'current'>[],
+): boolean {
+	const isOwner = owner !== undefined && resultOf(owner.alerts[0]?.data) === resultOf(pending)
+	return isOwner && held.every(({ current }) => current === null)
 }
 
 /** In use: a slot that held a value; a function only if the event names the value before, as it may mean another. */

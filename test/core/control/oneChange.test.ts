@@ -1,7 +1,7 @@
 // One change of control, one alert: what storage shows beside what an event announced.
 import { expect, test } from 'vitest'
 import { alertId } from '../../../src/core/alerts/alertId.js'
-import { withoutAnnounced } from '../../../src/core/control/oneChange.js'
+import { deniedEvents, withoutAnnounced } from '../../../src/core/control/oneChange.js'
 import type { ControlChanged } from '../../../src/model/kind.js'
 import type { Announcement } from '../../../src/model/state.js'
 import { address, alert, blockRef, hash } from '../build.js'
@@ -19,14 +19,18 @@ const shown: ControlChanged = {
 	...{ place: 'defaultAdmin()', event: null, logIndex: null, txHash: null, txIndex: null, initiator: null },
 }
 
-function newBeside(found: ControlChanged, ...events: readonly ControlChanged[]) {
-	const announced = events.map((event): Announcement => {
-		const { kind, change, action, contract, previous, current, role, evidence } = event
-		const id = alertId(31337, event, event.watch)
-		const said = alert(id, { kind, change, action, contract, previous, current, role, evidence })
-		return { id, block: event.block, txHash: hash(0xabc), alerts: [said], status: 'announced', revision: 0 }
+function announcedBy(events: readonly ControlChanged[]): ReadonlyMap<string, Announcement> {
+	const announced = events.map((one): Announcement => {
+		const { kind, change, action, contract, previous, current, role, evidence, event } = one
+		const id = alertId(31337, one, one.watch)
+		const said = alert(id, { kind, change, action, contract, previous, current, role, evidence, event })
+		return { id, block: one.block, txHash: hash(0xabc), alerts: [said], status: 'announced', revision: 0 }
 	})
-	const { news, confirmed } = withoutAnnounced([found], new Map(announced.map((entry) => [entry.id, entry])))
+	return new Map(announced.map((entry) => [entry.id, entry]))
+}
+
+function newBeside(found: ControlChanged, ...events: readonly ControlChanged[]) {
+	const { news, confirmed } = withoutAnnounced([found], announcedBy(events))
 	return [news.length, ...confirmed.map(({ id }) => id.split(':')[2])]
 }
 
@@ -43,3 +47,23 @@ test('behavior: another account, role or place is news', () => {
 	expect(newBeside({ ...shown, current: null }, { ...revoked, previous: address(66) })).toEqual([1])
 	expect(newBeside(shown, revoked)).toEqual([1])
 })
+
+test.each([
+	['accepts within the blocks, and nobody is pending: not denied', after, null, []],
+	['accepts, and another one is pending without an event: denied', after, address(66), ['pendingOwner']],
+	['is not the one who accepts: denied', address(66), null, ['pendingOwner']],
+] as const)(
+	'behavior: a pending owner is logged beside another one before, and %s',
+	(_, accepts, pending, expected) => {
+		const started = { ...logged, change: 'pendingOwner', action: 'set', role: null, current: after } as const
+		const named = { ...started, event: 'OwnershipTransferStarted(address,address)' }
+		const owner = { ...started, change: 'owner', current: accepts, logIndex: 5 } as const
+		const transferred = { ...owner, event: 'OwnershipTransferred(address,address)' }
+		// Ownable2StepUpgradeable of OpenZeppelin keeps it in a slot of ERC-7201.
+		const place = 'pendingOwner'
+		const values = { before: { [place]: before }, now: pending === null ? {} : { [place]: pending } }
+		const span = { from: 10n, to: 10n }
+		const denied = deniedEvents({ watch: address(1), ...values, span }, announcedBy([named, transferred]))
+		expect(denied.map(({ change }) => change)).toEqual(expected)
+	},
+)
