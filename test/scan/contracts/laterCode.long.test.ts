@@ -15,6 +15,7 @@ import { a, at, b, c, d, slots, upgraded } from './scribed.js'
 /** Accounts 0 and 1 of Anvil's usual mnemonic. */
 const sponsor = privateKeyToAccount('0xac0974bec39a17e36ba4a6b4d238ff944bacb478cbed5efcae784d7bf4f2ff80')
 const owner = privateKeyToAccount('0x59c6995e998f97a5a0044966f0945389dc9e86dae88c7a8412f4603b6b78690d')
+const nobody: Address = '0x0000000000000000000000000000000000000000'
 const payer = sponsor.address.toLowerCase() as Address
 
 async function open(options: Partial<BenchOptions>, kinds: readonly Kind[] = ['control']) {
@@ -133,3 +134,27 @@ test('behavior: a delegated watch is delegated anew: what its storage shows sinc
 	expect(await codeHash()).not.toBe(before)
 	expect(await told()).toEqual([])
 })
+
+test.each([true, false])(
+	'behavior: a delegation ends some blocks before the code is read: reported once, as that; books: %s',
+	async (books) => {
+		const { node, bench, turn, delegate, delegated } = await open({ books }, ['code', 'delegation', 'unexplained'])
+		const isContract = async () => (await bench.store.network('local'))?.contracts.has(delegated)
+		await delegate(at(1))
+		await turn()
+		expect(await isContract()).toBe(true)
+		await delegate(nobody)
+		await node.mine(3)
+		await turn()
+		for (let look = 0; look < 3; look++) {
+			bench.pass(300_000)
+			await turn()
+		}
+		expect(await isContract()).toBe(false)
+		const told = (await bench.posted()).map((one) => [one.message.type, alertOf(one).delegate?.toLowerCase() ?? null])
+		expect(told).toEqual([
+			['alert.delegation', at(1)],
+			['alert.delegation', null],
+		])
+	},
+)

@@ -17,14 +17,18 @@ export async function ownCodeEvents(
 	reader: Pick<CodeReader, 'codes'>,
 	signal: AbortSignal,
 ): Promise<readonly CodeEvent[]> {
-	if (others.length === 0) return []
-	const addresses = others.map(({ address }) => address)
+	// Since EIP-6780 only the end of a delegation leaves an account without its code. It may have ended blocks ago, and
+	// then neither this block nor its parent shows the delegate.
+	const isCodeFixed = block.takesAuthorisations === true
+	const asked = isCodeFixed ? others.filter(({ codeHash }) => codeHash !== null) : others
+	if (asked.length === 0) return []
+	const addresses = asked.map(({ address }) => address)
 	const parent = { number: block.number - 1n, hash: block.parentHash }
 	const delegated = new Set<Address>()
 	for (const at of [parent, block])
 		for (const [address, { delegate }] of await reader.codes(addresses, at, signal))
 			if (delegate !== null) delegated.add(address)
-	return others
+	return asked
 		.filter(({ address }) => !delegated.has(address))
 		.map(({ address, previousHash, codeHash }) => ({
 			kind: 'code',
