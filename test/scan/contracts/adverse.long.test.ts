@@ -168,3 +168,43 @@ test('behavior: the auditor is cut off between two changes, one with its event: 
 		['control', `slot_implementation_${admin}`, 'implementation', null, c, 'storage'],
 	])
 })
+
+test.each([0, 1])(
+	'error: endpoint %i shows no code for a while: nothing is reported, and the entry stays',
+	async (liar) => {
+		let isLying = false
+		const dialects = [0, 1].map((endpoint): Dialect => {
+			return {
+				twist(method, [address, ...more]) {
+					// Then each code is asked for.
+					if (method === 'eth_call' && more.length > 1) return { error: 'no overrides here' }
+					return endpoint === liar && isLying && method === 'eth_getCode' && address === ruled ? '0x' : undefined
+				},
+			}
+		})
+		const watch = { kinds: ['control', 'code'] } as const
+		const { bench, send, mine, told, lookAgain } = await openScribed({
+			storage: [[slots.implementation, a]],
+			dialects,
+			watch,
+		})
+		const entry = async () => (await bench.store.network('local'))?.contracts.get(ruled)
+		await mine()
+		await bench.settle()
+		const before = await entry()
+		expect(before).toBeDefined()
+		isLying = true
+		await send([[99n, 1n]])
+		await mine()
+		await bench.settle()
+		await lookAgain()
+		expect(await entry()).toEqual(before)
+		isLying = false
+		await send([[slots.implementation, b]])
+		await mine()
+		await bench.settle()
+		await lookAgain()
+		expect(await told()).toEqual(moved)
+		expect((await entry())?.since).toBe(before?.since)
+	},
+)
