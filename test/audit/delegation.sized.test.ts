@@ -202,7 +202,7 @@ describe('delegation', () => {
 			return { ...opened, nonce: await nonceOf(owner), after, seen }
 		}
 
-		testOnce.each([true, false])(
+		test.each(divided([true, false], (books) => books))(
 			'behavior: set, used and cleared in one block: both are reported; books: %s',
 			async (books) => {
 				const { sign, send, nonce, after, seen } = await openMaking({ books })
