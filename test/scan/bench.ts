@@ -25,7 +25,7 @@ import { asksForTokens, contractsWanted } from '../../src/kinds/tokenRules.js'
 import type { AlertData } from '../../src/model/alert.js'
 import type { Delivery } from '../../src/model/delivery.js'
 import type { Kind } from '../../src/model/kind.js'
-import type { Log, Store } from '../../src/model/ports.js'
+import type { BlockFallback, Log, Store } from '../../src/model/ports.js'
 import type { Network, Watch, WatchIndex } from '../../src/model/watch.js'
 import { createAuditPorts } from '../../src/scan/auditing/auditPorts.js'
 import type { AuditReport, Follower } from '../../src/scan/auditing/follower.js'
@@ -87,6 +87,10 @@ export interface BenchOptions {
 	readonly streams?: boolean
 	/** Default: blocks that no one can give become gaps in time, as in the program; else the poll stands at them. */
 	readonly gaps?: boolean
+	/** How long a poll waits for a gap that is read again. Default: 3 s. */
+	readonly gapWaitMs?: number
+	/** Stands between gaps and the sources that are asked for them; default: nothing. */
+	readonly aroundFallback?: (fallback: BlockFallback) => BlockFallback
 	/** A block is taken without the transactions that no source gives, as in the program. Default: false. */
 	readonly mayLack?: boolean
 	/** How logs are proved. Default: as the program does. */
@@ -158,8 +162,10 @@ export async function openBench(options: BenchOptions): Promise<Bench> {
 	})
 	const { mayLack = false } = options
 	const clients = openSourceClients({ rpcs, chainId: network.chainId, ...asked, mayLack, onHeard: endpoints.heard })
+	const fallback = (options.aroundFallback ?? ((own) => own))(createBlockFallback(clients))
+	const gapWait = options.gapWaitMs === undefined ? {} : { firstWaitMs: options.gapWaitMs }
 	const gaps = {
-		keeper: createGapKeeper({ fallback: createBlockFallback(clients), clock, log }),
+		keeper: createGapKeeper({ fallback, clock, log, ...gapWait }),
 		receivers: () => ['hook'],
 	}
 	const auditing = { accounts, chain, clock, log, runsOnce: options.runsOnce ?? false }

@@ -392,6 +392,61 @@ describe('a block that fails by every way', () => {
 			])
 		})
 
+		test('behavior: a watch added while the gap is being read gets its alerts, too', async () => {
+			let gate: Promise<void> | null = null
+			let isRead = false
+			const aroundFallback: BenchOptions['aroundFallback'] = (own) => ({
+				...own,
+				async tryAll(...asked) {
+					const came = await own.tryAll(...asked)
+					isRead = gate !== null && 'span' in came
+					await gate
+					return came
+				},
+			})
+			const { bench, fail, failing, from, to, stir } = await open({ books: false, gapWaitMs: 0, aroundFallback })
+			const [, , other, another] = (await node.accounts()) as [Address, Address, Address, Address]
+			await node.automine(false)
+			const txHash = await node.send({ from, to, valueWei: ether })
+			const own = await node.send({ from: other, to: another, valueWei: 1n })
+			const number = await node.mine()
+			await node.automine(true)
+			fail({ number, txHash })
+			await stir()
+			await polls(bench)
+			// No second look comes to it any more.
+			await node.mine(20)
+			await polls(bench)
+			// The block is read for the first watch, and the answer takes long.
+			heal(failing)
+			bench.pass(3_600_000)
+			let letThrough = () => {}
+			gate = new Promise<void>((resolve) => {
+				letThrough = resolve
+			})
+			const begun = async () => {
+				await bench.settle()
+				return isRead
+			}
+			await expect.poll(begun).toBe(true)
+			fail({ number, txHash })
+			bench.setWatches([watchOf(to), watchOf(other, { fromBlock: number })])
+			gate = null
+			await polls(bench)
+			expect((await bench.store.network('local'))?.backfills).toEqual([])
+			heal(failing)
+			letThrough()
+			const last = async () => {
+				bench.pass(3_600_000)
+				await polls(bench)
+				return (await types(bench)).at(-1)
+			}
+			await expect.poll(last).toBe('system.recovered')
+			const said = (await told(bench)).flatMap(({ data }) => ('txHash' in data ? data.txHash : []))
+			expect(said).toContain(txHash)
+			expect(said).toContain(own)
+		})
+
 		test('behavior: a bad block met only by a backfill is read for the addresses of the backfill alone', async () => {
 			const { bench, pay, fail, failing, from, to } = await open({ books: false })
 			const bad = await pay()

@@ -5,8 +5,9 @@ import { leastLacking } from '../../core/gaps.js'
 import { lengthOf } from '../../core/spans.js'
 import type { RpcError } from '../../errors.js'
 import type { AddressSet, ClientOutcome, Part, Span, SuspectBlock } from '../../model/chain.js'
-import type { Clock } from '../../model/glossary.js'
+import type { Address, Clock } from '../../model/glossary.js'
 import type { BlockFallback, Log } from '../../model/ports.js'
+import type { WatchIndex } from '../../model/watch.js'
 
 /** Decides when a failing block is asked for again. Its state is in memory only. */
 export interface GapKeeper {
@@ -47,6 +48,10 @@ export interface GapKeeper {
 export interface OpenGap {
 	readonly number: bigint
 	readonly wantedAtMs?: number
+	/** Null: those of all watches. */
+	readonly addresses: readonly Address[] | null
+	/** Where they are others once the block was read, it is read again. */
+	readonly watches: WatchIndex
 }
 
 export interface GapKeeperOptions {
@@ -89,7 +94,7 @@ export function createGapKeeper({ fallback, clock, log, firstWaitMs = 3_000 }: G
 	/** By block number, since the program started. */
 	const rereads = new Map<bigint, { readonly times: number; readonly atMs: number; readonly dueAtMs: number }>()
 	let running: { readonly number: bigint; readonly done: Promise<Part | null> } | null = null
-	let found: Part | null = null
+	let found: { readonly part: Part; readonly gap: OpenGap } | null = null
 	let slow: { readonly number: bigint; readonly error: RpcError; readonly sinceMs: number } | null = null
 	/** Limits how many blocks are read at once, up to a block; null: no limit. */
 	let careful: Careful | null = null
@@ -117,14 +122,15 @@ export function createGapKeeper({ fallback, clock, log, firstWaitMs = 3_000 }: G
 		return null
 	}
 
-	function begin(number: bigint, addresses: AddressSet, signal: AbortSignal): void {
+	function begin(gap: OpenGap, addresses: AddressSet, signal: AbortSignal): void {
+		const { number } = gap
 		const times = (rereads.get(number)?.times ?? 0) + 1
 		const atMs = clock()
 		const done = readOne(number, addresses, signal).then((part) => {
 			const pauseMs = Math.min(longestRereadMs, firstRereadMs * 2 ** (times - 1))
 			rereads.set(number, { times, atMs, dueAtMs: clock() + pauseMs })
 			running = null
-			found = part
+			found = part && { part, gap }
 			return part
 		})
 		running = { number, done }
@@ -137,10 +143,14 @@ export function createGapKeeper({ fallback, clock, log, firstWaitMs = 3_000 }: G
 		return last === undefined || last.dueAtMs <= nowMs || last.atMs > nowMs || wantedAtMs > last.atMs
 	}
 
-	function take(): Part | null {
-		const part = found
+	function take(gaps: readonly OpenGap[]): Part | null {
+		if (found === null) return null
+		const { part, gap } = found
 		found = null
-		return part
+		const now = gaps.find(({ number }) => number === gap.number)
+		if (now === undefined || isAskedAlike(now, gap)) return part
+		rereads.delete(now.number)
+		return null
 	}
 
 	return {
@@ -190,10 +200,17 @@ export function createGapKeeper({ fallback, clock, log, firstWaitMs = 3_000 }: G
 			if (running === null && found === null) {
 				const due = gaps.find(isDue)
 				if (due === undefined) return null
-				begin(due.number, addressesOf(due.number), signal)
+				begin(due, addressesOf(due.number), signal)
 			}
 			if (running !== null) await atMost(running.done, firstWaitMs)
-			return take()
+			return take(gaps)
 		},
 	}
+}
+
+function isAskedAlike(one: OpenGap, other: OpenGap): boolean {
+	const [own, others] = [one.addresses, other.addresses]
+	const isSame =
+		own === others || (own?.length === others?.length && own?.every((address, at) => address === others?.[at]))
+	return isSame === true && one.watches === other.watches
 }

@@ -27,7 +27,9 @@ export async function rereadGap(session: PollSession, ports: PollPorts, signal: 
 		return withCode(set === null ? everybody : withCalls(set, watches), session, ports)
 	}
 	const inOrder = open
-		.map(({ block: { number }, wantedAtMs }) => ({ number, ...(wantedAtMs !== undefined && { wantedAtMs }) }))
+		.map(({ block: { number }, wantedAtMs, addresses }) => {
+			return { number, ...(wantedAtMs !== undefined && { wantedAtMs }), addresses, watches }
+		})
 		.sort((a, b) => (a.number < b.number ? -1 : 1))
 	const part = await ports.gaps.keeper.reread(inOrder, askFor, signal)
 	if (part === null) return
