@@ -53,13 +53,11 @@ export async function conclude(
 	const signs = isFirst
 		? blocksToAsk(part, session.head.latest.number, context.watches, ports.audit.firstLook?.awaitsCode())
 		: []
-	const opened = new Set(closed.flatMap(({ block, openedAtMs }) => (openedAtMs === null ? [] : [block.number])))
-	const touched = part.touched?.filter(({ number }) => isFirst || opened.has(number)) ?? []
 	const ran = ranIn(part, context, ports)
 	const handover = handoverOf(part, context)
 	const whole: Step = {
 		...step,
-		...(ports.audit.contracts && { touched: toRead({ ...part, touched }, session.head.latest.number) }),
+		...(isFirst && ports.audit.contracts && { touched: touchedIn(part, session.head.latest.number) }),
 		...{ gaps: new Map([...marks, ...lacking]), closed, signs, ran },
 		unproved: [...(part.unprovedLogs ?? []), ...unproved],
 		...(isFirst && { handed: handover }),
@@ -123,16 +121,10 @@ export function noteDisagreement(
 	)
 }
 
-/**
- * The blocks after which contracts are read; those of a part far from the head, of which no state is kept, as one. What
- * entered a contract is not known where a transaction was not read.
- */
-function toRead({ span, last, touched = [], unread = [] }: Part, head: bigint): readonly TouchedBlock[] {
+/** The blocks after which contracts are read; those of a part far from the head, of which no state is kept, as one. */
+function touchedIn({ span, last, touched = [] }: Part, head: bigint): readonly TouchedBlock[] {
 	const [first] = touched
-	if (first === undefined) return touched
-	const unnamed = ({ contracts }: TouchedBlock) => [...contracts.keys()].map((one) => [one, []] as const)
-	if (!isKeepingState(span.to, head))
-		return [{ number: last.number, hash: last.hash, from: first.number, contracts: new Map(touched.flatMap(unnamed)) }]
-	const lacking = new Set(unread.map(({ block }) => block.hash))
-	return touched.map((one) => (lacking.has(one.hash) ? { ...one, contracts: new Map(unnamed(one)) } : one))
+	if (first === undefined || isKeepingState(span.to, head)) return touched
+	const contracts = new Map(touched.flatMap((block) => [...block.contracts.keys()].map((one) => [one, []] as const)))
+	return [{ number: last.number, hash: last.hash, from: first.number, contracts }]
 }

@@ -364,7 +364,7 @@ export function auditAfter(
 	const isRanSame = ran.length === waiting.length && ran.every((one, at) => one === waiting[at])
 	const areSame = left.length === queue.length && isRanSame && unread.length === entered.length
 	if (isSame && areSame) return undefined
-	const toRead = [...unread, ...touched].sort((a, b) => Number(a.number - b.number))
+	const toRead = [...unread, ...touched]
 	const queues = { ...(ran.length > 0 && { ran }), ...(toRead.length > 0 && { touched: toRead }) }
 	return { taken, signed: [...left, ...signs], ...queues }
 }

@@ -109,8 +109,7 @@ export function createContractRotation({ clock, random = Math.random }: Contract
 		},
 		from: (address, contract) => firstSince(undefined, address, contract),
 		wereEntered(addresses, block) {
-			// A gap is read after later blocks.
-			for (const address of addresses) if (block > (enteredAt.get(address) ?? -1n)) enteredAt.set(address, block)
+			for (const address of addresses) enteredAt.set(address, block)
 		},
 		isEntered: (address, from) => (enteredAt.get(address) ?? -1n) >= from,
 		wereRead(addresses, block) {

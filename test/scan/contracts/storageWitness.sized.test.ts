@@ -5,12 +5,11 @@ import type { Address, Hex } from '../../../src/model/glossary.js'
 import type { Kind } from '../../../src/model/kind.js'
 import { startTestAnvil } from '../../support/anvil.js'
 import { type Dialect, startDialectGateway } from '../../support/dialectGateway.js'
-import { failingBlocks } from '../../support/failingBlock.js'
 import { openFileStore } from '../../support/fileStore.js'
 import { temporaryFolder } from '../../support/folder.js'
 import { divided, testInFull } from '../../support/longRun.js'
 import { linked, mapped, ruledCode, safeStorage, slotOf, word, writing } from '../../support/ruledContract.js'
-import { alertOf, type Bench, type BenchOptions, openBench, watchOf } from '../bench.js'
+import { alertOf, type BenchOptions, openBench, watchOf } from '../bench.js'
 
 const place = (n: number): Address => `0x${(0xc0de000000 + n).toString(16).padStart(40, '0')}`
 const [ruled, other] = [place(1), place(2)]
@@ -369,91 +368,6 @@ testInFull(
 		bench.pass(300_000)
 		await bench.settle()
 		expect(await told()).toHaveLength(1)
-	},
-)
-
-/** Polls every 20 s until nothing fails. */
-async function settled(bench: Bench): Promise<void> {
-	for (let polls = 0; polls < 12; polls++) {
-		try {
-			await bench.settle()
-			return
-		} catch {
-			bench.pass(20_000)
-		}
-	}
-}
-
-test.each(divided(['the next transaction', 'the rotation'], (_, at) => at === 0))(
-	'behavior: a change in a block that cannot be read is found by %s: no transaction, no trace source is blamed',
-	async (way) => {
-		const failing = failingBlocks()
-		const setting = {
-			books: false,
-			source: 'trace_block',
-			retry: { tries: 1 },
-			dialect: { twist: failing.twist },
-		} as const
-		const { anvil, bench, write } = await open({ ...setting, storage: [[implementation, someone('a')]] })
-		const changes = async () =>
-			(await bench.posted())
-				.filter(({ message }) => message.type === 'alert.control')
-				.map(alertOf)
-				.map(({ id, txHash, unseen, change }) => ({ anchor: id.split(':')[1], txHash, unseen, change }))
-		const bad = await write([implementation, someone('b')])
-		failing.numbers.add(BigInt(bad.block))
-		failing.hashes.add(bad.hash)
-		if (way === 'the next transaction') await write([9n, 1n])
-		else await anvil.mine(1)
-		await settled(bench)
-		bench.pass(300_000)
-		await settled(bench)
-		const found = await changes()
-		expect((await bench.store.network('local'))?.gaps.size).toBe(1)
-		expect(found).toMatchObject([{ anchor: `${bad.block}-${bad.block + 1}`, change: 'implementation' }])
-		const { hash } = await anvil.rpc<{ hash: Hex }>('eth_getBlockByNumber', [
-			`0x${(bad.block + 1).toString(16)}`,
-			false,
-		])
-		expect(found).toMatchObject([{ txHash: hash, unseen: undefined }])
-		failing.numbers.clear()
-		failing.hashes.clear()
-		bench.pass(3_600_000)
-		await settled(bench)
-		expect((await bench.store.network('local'))?.gaps.size).toBe(0)
-		expect(await changes()).toEqual(found)
-	},
-)
-
-testInFull(
-	'behavior: a change in a block that is read late is found with it, though nothing enters the contract',
-	async () => {
-		const failing = failingBlocks()
-		const setting = {
-			books: false,
-			source: 'trace_block',
-			retry: { tries: 1 },
-			dialect: { twist: failing.twist },
-		} as const
-		const { anvil, bench, write } = await open({ ...setting, storage: [[implementation, someone('a')]] })
-		const bad = await write([implementation, someone('b')])
-		failing.numbers.add(BigInt(bad.block))
-		failing.hashes.add(bad.hash)
-		await anvil.mine(1)
-		for (let polls = 0; polls < 3; polls++) {
-			await settled(bench)
-			bench.pass(20_000)
-		}
-		expect([...((await bench.store.network('local'))?.gaps.values() ?? [])]).toMatchObject([
-			{ openedAtMs: expect.any(Number) },
-		])
-		failing.numbers.clear()
-		failing.hashes.clear()
-		bench.pass(60_000)
-		await settled(bench)
-		await settled(bench)
-		const told = (await bench.posted()).filter(({ message }) => message.type === 'alert.control').map(alertOf)
-		expect(told).toMatchObject([{ blockNumber: bad.block, txHash: bad.hash, change: 'implementation' }])
 	},
 )
 

@@ -5,7 +5,7 @@ import { signalWithin } from '../../../base/waits/deadline.js'
 import { RpcError } from '../../../errors.js'
 import type { Address } from '../../../model/glossary.js'
 import type { PollPorts, PollSession } from '../../pollSession.js'
-import { type ContractEntry, firstGap, readBlock } from './touchedContracts.js'
+import { type ContractEntry, readBlock } from './touchedContracts.js'
 
 /** Time limit for one poll. */
 const MOST_MS = 8_000
@@ -26,9 +26,8 @@ export async function rotateContracts(session: PollSession, ports: PollPorts, ou
 		for (const address of due) {
 			const contract = contracts.get(address)
 			const from = contract && rotation.from(address, contract)
-			if (from === undefined || from > checkpoint.number || moved.has(address)) continue
-			const isRead = firstGap(address, checkpoint.number, state, rotation) === null
-			jobs.push([address, { from, transactions: null, isUnseen: isRead && !rotation.isEntered(address, from) }])
+			if (from !== undefined && from <= checkpoint.number && !moved.has(address))
+				jobs.push([address, { from, transactions: null, isUnseen: !rotation.isEntered(address, from) }])
 		}
 		for (const [address, from] of moved) jobs.push([address, { from, transactions: null }])
 		if (jobs.length === 0) return

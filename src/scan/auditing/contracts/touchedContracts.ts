@@ -4,7 +4,6 @@
  */
 
 import { isKeepingState } from '../../../audit/asked/askedState.js'
-import type { ContractRotation } from '../../../audit/contracts/contractRotation.js'
 import { readsOf } from '../../../audit/contracts/firstLook.js'
 import type { ContractQuestion, ContractReading } from '../../../audit/contracts/readContracts.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
@@ -85,8 +84,8 @@ export interface ContractEntry {
 /** A block whose state is gone is read with the next one whose state is there, at last with the checkpoint. */
 function* jobsOf(
 	queue: readonly TouchedBlock[],
-	{ head, checkpoint, target, state }: PollSession,
-	{ audit: { failedContracts: failed, reads, rotation } }: PollPorts,
+	{ head, checkpoint, target }: PollSession,
+	{ audit: { failedContracts: failed, reads } }: PollPorts,
 ): Iterable<ContractJob> {
 	let answers: Hash[] = []
 	let contracts = new Map<Address, ContractEntry>()
@@ -98,10 +97,8 @@ function* jobsOf(
 		for (const [address, transactions] of entered) {
 			if (reads.isLeft(address)) continue
 			const before = contracts.get(address)
-			const gap = firstGap(address, number, state, rotation)
-			const first = before?.from ?? (gap !== null && gap < from ? gap : from)
-			const own = isExact && before === undefined && gap === null && from === number ? transactions : null
-			contracts.set(address, { from: first, transactions: own })
+			const own = isExact && before === undefined && from === number ? transactions : null
+			contracts.set(address, { from: before?.from ?? from, transactions: own })
 		}
 		if (!isExact) continue
 		yield { block: { number, hash }, answers, contracts }
@@ -110,24 +107,6 @@ function* jobsOf(
 	}
 	if (answers.length > 0 && target >= checkpoint.number && isKeepingState(checkpoint.number, head.latest.number))
 		yield { block: checkpoint, answers, contracts }
-}
-
-/** The first block, up to `to`, that was not read whole since the last reading of a contract; null: none. */
-export function firstGap(
-	address: Address,
-	to: bigint,
-	{ contracts, gaps }: Pick<NetworkState, 'contracts' | 'gaps'>,
-	rotation: Pick<ContractRotation, 'from'>,
-): bigint | null {
-	const contract = contracts.get(address)
-	if (contract === undefined || gaps.size === 0) return null
-	const since = rotation.from(address, contract)
-	let first: bigint | null = null
-	for (const [number, { addresses }] of gaps) {
-		const isOther = number < since || number > to || addresses?.includes(address) === false
-		if (!isOther && (first === null || number < first)) first = number
-	}
-	return first
 }
 
 /**
