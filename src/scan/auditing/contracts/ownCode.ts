@@ -1,7 +1,6 @@
-import { RpcError } from '../../../errors.js'
 import type { CodeEvent } from '../../../kinds/code.js'
-import type { Block, BlockRef } from '../../../model/chain.js'
-import type { CodeReader, ContractState } from '../../../model/contract.js'
+import type { Block } from '../../../model/chain.js'
+import type { CodeReader } from '../../../model/contract.js'
 import type { Address, Hash } from '../../../model/glossary.js'
 
 export interface OtherCode {
@@ -9,24 +8,6 @@ export interface OtherCode {
 	readonly previousHash: Hash
 	/** Null: it has no code any more. */
 	readonly codeHash: Hash | null
-}
-
-/** Without those that only the first reader shows without code: it may lack their state. All, if the second fails. */
-export async function confirmedCodes(
-	others: readonly OtherCode[],
-	block: BlockRef,
-	second: Pick<ContractState, 'codeHashes'>,
-	signal: AbortSignal,
-): Promise<readonly OtherCode[]> {
-	const gone = others.flatMap(({ address, codeHash }) => (codeHash === null ? [address] : []))
-	if (gone.length === 0) return others
-	try {
-		const hashes = await second.codeHashes(gone, block, signal)
-		return others.filter(({ address, codeHash }) => codeHash !== null || !hashes.has(address))
-	} catch (error) {
-		if (error instanceof RpcError && !signal.aborted) return others
-		throw error
-	}
 }
 
 /** Changes of own code to report, without EIP-7702 delegations, a kind of their own. Throws RpcError. */

@@ -5,7 +5,7 @@
 
 import { isKeepingState } from '../../../audit/asked/askedState.js'
 import { readsOf } from '../../../audit/contracts/firstLook.js'
-import type { ContractQuestion, ContractReading } from '../../../audit/contracts/readContracts.js'
+import type { ContractQuestion } from '../../../audit/contracts/readContracts.js'
 import { signalWithin } from '../../../base/waits/deadline.js'
 import { type ControlSeen, contractChanges } from '../../../core/control/contractChanges.js'
 import { type Denied, deniedEvents, withoutAnnounced } from '../../../core/control/oneChange.js'
@@ -24,7 +24,7 @@ import { sightOfFindings } from '../../look/findingAlerts.js'
 import { contextOf } from '../../look/lookContext.js'
 import { movedOn, type PollPorts, type PollSession, write } from '../../pollSession.js'
 import { disputesOf } from './disputes.js'
-import { confirmedCodes, type OtherCode, ownCodeEvents } from './ownCode.js'
+import { type OtherCode, ownCodeEvents } from './ownCode.js'
 
 /** Time limit for one poll. */
 const MOST_MS = 8_000
@@ -183,8 +183,7 @@ async function compared(
 	const transactionOf = createFinder(block, ports, signal)
 	const changed = new Map<Address, Contract | null>()
 	const finding: Promise<readonly Found[]>[] = []
-	const others = await confirmedCodes(otherCodes(questions, readings), block, second, signal)
-	const confirmed = new Set(others.map(({ address }) => address))
+	const others: OtherCode[] = []
 	const unread = new Set<Address>()
 	const keep = settled.number - rememberedBlocks
 	for (const { address, known, reads } of questions) {
@@ -193,17 +192,14 @@ async function compared(
 		if (now === undefined) unread.add(address)
 		if (known === null || now === undefined || entry === undefined) continue
 		const { codeHash } = now
-		const hasOtherCode = codeHash !== known.codeHash
-		if (hasOtherCode && !confirmed.has(address)) {
-			unread.add(address)
-			continue
-		}
+		if (codeHash !== known.codeHash) others.push({ address, previousHash: known.codeHash, codeHash })
 		if (codeHash === null) {
 			changed.set(address, null)
 			continue
 		}
 		const { values, reported } = contractChanges(address, known, now, reads)
 		const becomesSafe = now.isSafe && !known.isSafe
+		const hasOtherCode = codeHash !== known.codeHash
 		if (Object.keys(values).length > 0 || becomesSafe || hasOtherCode) {
 			const delta = { ...(hasOtherCode && { codeHash }), ...(becomesSafe && { isSafe: true as const }) }
 			changed.set(address, contractWith(known, { block: block.number, values, ...delta }, keep))
@@ -227,17 +223,6 @@ async function compared(
 		ports.log.warn({ block: block.number, changes: disputes.size }, 'two endpoints disagree on the state of contracts')
 	const all = found.map((one) => (disputes.has(one) ? { ...one, disputed: true as const } : one))
 	return { changed, found: all, others, unread }
-}
-
-function otherCodes(
-	questions: readonly ContractQuestion[],
-	readings: ReadonlyMap<Address, ContractReading>,
-): readonly OtherCode[] {
-	return questions.flatMap(({ address, known }) => {
-		const { codeHash } = readings.get(address) ?? {}
-		if (known === null || codeHash === undefined || codeHash === known.codeHash) return []
-		return [{ address, previousHash: known.codeHash, codeHash }]
-	})
 }
 
 /** One alert for each thing: a change that denies an event, too, says both. */
