@@ -144,7 +144,8 @@ export async function closeBooks(
 		const code = seen === undefined ? book?.code : seen
 		const isStill = book !== null && movement === still && book.balanceWei === balanceWei && book.code === code
 		const next = closedAt(ref.number, balanceWei, code, isStill ? book.movedAt : ref.number)
-		draft.set(address, { ...next, ...(limits !== null && !isEarly && { compared }) })
+		const kept = isEarly ? book?.compared : compared
+		draft.set(address, { ...next, ...(limits !== null && kept && { compared: kept }) })
 		if (book?.code !== undefined && code !== undefined && code !== book.code)
 			found.changes.push({ address, from: book.block, to: ref })
 		if (isEarly || block === undefined || limits === null || comparedLimits === null) return

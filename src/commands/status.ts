@@ -25,9 +25,9 @@ minutes, or a receiver refuses messages or has dead ones.`),
 			.option('--json', 'one JSON object')
 			.option(...configOption),
 	async run(args, io) {
-		const { statePlace, networks, receivers, isConfigured } = await openStateSettings(args, io)
+		const { statePlace, networks, receivers, nameOf } = await openStateSettings(args, io)
 		const found = await peek(statePlace)
-		const summary = found && summarize(found.whole, isConfigured)
+		const summary = found && summarize(found.whole, nameOf)
 		const nowMs = Date.now()
 		const { heads, ...asked } = await daemonOf(statePlace, summary, { receivers, nowMs, found })
 		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isHeld === true, nowMs }

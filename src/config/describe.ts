@@ -8,6 +8,7 @@ import { noBooksBy } from '../core/ledger/kindsNeedingBooks.js'
 import { recordOf } from '../kinds/all.js'
 import { asksForTokens, noTokens } from '../kinds/tokenRules.js'
 import type { Watch, WatchSet } from '../model/watch.js'
+import { formats } from '../notify/webhook/formats/byName.js'
 import { toChecksum } from './address.js'
 import { writeDuration } from './duration.js'
 import type { Config } from './load.js'
@@ -100,8 +101,11 @@ function knownTokensInWords({ tokens = noTokens }: NetworkSettings): string {
 /** Each part after its place begins with a semicolon. */
 function receiverInWords(receiver: ReceiverSettings): string {
 	const { name, digest, fallback } = receiver
+	const hasNone = receiver.type === 'webhook' && formats[receiver.format].takesDigest === undefined
 	const storm =
-		digest === null ? '' : `; past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message`
+		digest === null || hasNone
+			? ''
+			: `; past ${digest.max} alerts in ${writeDuration(digest.everyMs)} the rest as one message`
 	const failing = fallback === null ? '' : `; ${fallback} is notified when it fails`
 	return `${name}: ${placeInWords(receiver)}${storm}${failing}`
 }

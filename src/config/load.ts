@@ -13,7 +13,7 @@ import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
 import type { Names, WatchlistPlace } from './names.js'
 import { interpolate } from './settings/interpolate.js'
-import { configuredIn, readSettings, type Settings } from './settings/settings.js'
+import { configuredIn, namesIn, readSettings, type Settings } from './settings/settings.js'
 import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
 import { warningsOf } from './warnings.js'
 import { readWatchlists, type Watchlists } from './watchlists/watchlists.js'
@@ -59,16 +59,17 @@ export function findConfig(named: string | undefined, cwd: string): string {
 }
 
 function findDefault(cwd: string): string | undefined {
-	return places.map((place) => resolve(cwd, place)).find(isThere)
+	const [here, installed] = places.map((place) => resolve(cwd, place))
+	return [here, installed].find((path) => path !== undefined && isThere(path, path === installed))
 }
 
-/** Also where it cannot be read, or is a link that leads nowhere: reading it says so. */
-function isThere(path: string): boolean {
+/** Also a link that leads nowhere, and the last place where it may not be looked for: reading it says so. */
+function isThere(path: string, isLast: boolean): boolean {
 	try {
 		lstatSync(path)
 		return true
 	} catch (error) {
-		return !['ENOENT', 'ENOTDIR'].includes(codeOf(error) ?? '')
+		return isLast && codeOf(error) === 'EACCES'
 	}
 }
 
@@ -142,6 +143,8 @@ export interface StateSettings {
 	readonly receivers: readonly string[]
 	/** Of mailboxes only when the settings have no problems; true when nothing is known. */
 	readonly isConfigured: (addressee: Addressee) => boolean
+	/** As `namesIn`; that of the receiver when the settings have problems. */
+	readonly nameOf: (addressee: Addressee) => string
 }
 
 /**
@@ -167,6 +170,7 @@ export async function loadStateSettings(
 			settings === null
 				? ({ receiver }) => receivers.length === 0 || receivers.includes(receiver)
 				: configuredIn(settings.receivers),
+		nameOf: settings === null ? ({ receiver }) => receiver : namesIn(settings.receivers),
 	}
 }
 

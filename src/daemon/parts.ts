@@ -6,7 +6,7 @@ import { steadyClock } from '../base/waits/steadyClock.js'
 import { toChecksum } from '../config/address.js'
 import type { Config } from '../config/load.js'
 import { longestGapMs } from '../config/settings/cron.js'
-import { configuredIn, type NetworkSettings } from '../config/settings/settings.js'
+import { type NetworkSettings, namesIn } from '../config/settings/settings.js'
 import { MOST_PENDING, tooMuchWaits } from '../core/outbox/backlog.js'
 import type { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
@@ -57,7 +57,7 @@ export async function openParts(options: PartsOptions) {
 	try {
 		const { historyMs } = config
 		const opened = await openStore(config.statePlace, {
-			...{ clock, log, standBy: options.standBy, isConfigured: configuredIn(config.receivers) },
+			...{ clock, log, standBy: options.standBy, nameOf: namesIn(config.receivers) },
 			...(historyMs !== undefined && { historyMs }),
 			...(options.onLost && { onLost: options.onLost }),
 		})

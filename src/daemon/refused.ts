@@ -13,7 +13,7 @@ export interface RefusalOptions {
 	readonly store: Pick<Store, 'summary'>
 	readonly metrics: Pick<Metrics, 'reloadOk'>
 	readonly troubles: TroubleBook
-	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean; readonly isConfigChanged: boolean }
+	readonly inEffect: { readonly watches: WatchSet; isRefused: boolean }
 }
 
 const WRONG = 'the watchlists as edited are wrong and change nothing; the last good ones stay in effect'
@@ -55,8 +55,9 @@ export function createRefusals({ config, store, metrics, troubles, inEffect }: R
 	}
 
 	return {
-		refused(words: string) {
-			const remedy = inEffect.isConfigChanged ? RESTART : REMEDY
+		/** `isConfigChanged`: tracewatch.yaml was edited, too. */
+		refused(words: string, isConfigChanged = false) {
+			const remedy = isConfigChanged ? RESTART : REMEDY
 			return reconcile(true, `${`${WRONG}: ${words}`.slice(0, MOST_WORDS)}${remedy}`)
 		},
 		accepted() {

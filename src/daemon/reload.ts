@@ -64,8 +64,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 			log.error(facts, `the watchlists are wrong and change nothing; the last good ones stay in effect: ${words}`)
 			// The edit may name what only the edited tracewatch.yaml has, which is noticed some seconds later.
 			const settings = await revisionNow([config.path], signal)
-			if (settings !== null) options.inEffect.isConfigChanged = settings !== config.settingsRevision
-			await refused(words.replaceAll('\n', '; '))
+			await refused(words.replaceAll('\n', '; '), settings !== null && settings !== config.settingsRevision)
 		} finally {
 			letYoungGrow()
 		}

@@ -71,17 +71,22 @@ export async function serveControl(
 
 /** Resolves to the number of deliveries or gaps that the daemon of a state folder found. Else as `ask`. */
 export async function askControl(stateDir: string, request: ChangeRequest): Promise<number | null> {
-	return (await ask<{ readonly count: number }>(stateDir, request, 'could not do it'))?.count ?? null
+	const wanted = { field: 'count', failure: 'could not do it' } as const
+	return (await ask<{ readonly count: number }>(stateDir, request, wanted))?.count ?? null
 }
 
 /** The health of the daemon of a state folder. Else as `ask`. */
 export async function askHealth(stateDir: string): Promise<ControlHealth | null> {
-	const request = { act: 'health' } as const
-	return (await ask<{ readonly health: ControlHealth }>(stateDir, request, 'cannot say how it is'))?.health ?? null
+	const wanted = { field: 'health', failure: 'cannot say how it is' } as const
+	return (await ask<{ readonly health: ControlHealth }>(stateDir, { act: 'health' }, wanted))?.health ?? null
 }
 
 /** Null when no daemon listens. Throws PlainError when it does not answer, or answers with an error. */
-async function ask<T extends object>(stateDir: string, request: ControlRequest, failure: string): Promise<T | null> {
+async function ask<T extends object>(
+	stateDir: string,
+	request: ControlRequest,
+	{ field, failure }: { readonly field: keyof T & string; readonly failure: string },
+): Promise<T | null> {
 	let reply: T | { readonly error: string }
 	try {
 		reply = JSON.parse(await throughShortPath(stateDir, NAME, (path) => posted(path, JSON.stringify(request))))
@@ -91,6 +96,7 @@ async function ask<T extends object>(stateDir: string, request: ControlRequest, 
 		throw new PlainError(`the running daemon did not answer; try again (${words(cause)})${later}`, { cause })
 	}
 	if ('error' in reply) throw new PlainError(`the running daemon ${failure}: ${reply.error}`)
+	if (!(field in reply)) throw new PlainError(`the running daemon ${failure}: it gave another answer`)
 	return reply
 }
 

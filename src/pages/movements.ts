@@ -15,8 +15,10 @@ const COIN_KINDS: ReadonlySet<string> = new Set(['transfer', 'deployment', 'with
 /** The sums of each of the last days (UTC), the current one last, in the network's coin. */
 export function movementsOf(rows: readonly AlertRow[], { decimals, symbol }: NetworkFacts, nowMs: number) {
 	const sums = { in: Array<bigint>(DAYS).fill(0n), out: Array<bigint>(DAYS).fill(0n) }
-	const alerts = rows.flatMap(({ type, alerts: [data] }) => (data === undefined ? [] : [{ type, ...data }]))
-	// Newest first: the last word about an alert may be its retraction.
+	// The last word about an alert may be its retraction, or that it stands once more.
+	const alerts = rows
+		.toSorted((one, other) => lastWordAt(other).localeCompare(lastWordAt(one)))
+		.flatMap(({ type, alerts: [data] }) => (data === undefined ? [] : [{ type, ...data }]))
 	const seen = new Set<string>()
 	for (const { type, id, kind, valueWei, direction, blockTimestamp } of alerts) {
 		if (seen.has(id)) continue
@@ -34,6 +36,11 @@ export function movementsOf(rows: readonly AlertRow[], { decimals, symbol }: Net
 		...{ asset: symbol, in: sums.in.map(coins), out: sums.out.map(coins) },
 		...{ sumIn: whole(sums.in), sumOut: whole(sums.out) },
 	}
+}
+
+/** When a message was made last: an alert that is sent again has the id of the first one. */
+function lastWordAt({ toldAt, deliveries }: AlertRow): string {
+	return deliveries.reduce((last, { toldAt: at }) => (at > last ? at : last), toldAt)
 }
 
 /** Of a bar, in units of the drawing. */

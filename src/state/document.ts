@@ -5,7 +5,6 @@
 
 import { isOpen } from '../core/gaps.js'
 import { isAbout } from '../core/outbox/backlog.js'
-import { addresseeInWords } from '../core/outbox/queue.js'
 import { failedAttempts, isAlone, statusOf } from '../core/outbox/waiting.js'
 import { StateError } from '../errors.js'
 import type { Addressee, Delivery } from '../model/delivery.js'
@@ -67,8 +66,11 @@ function openGaps({ gaps }: NetworkRecord): readonly Gap[] {
 	return [...gaps.values()].filter(isOpen).sort((a, b) => (a.block.number < b.block.number ? -1 : 1))
 }
 
-/** What waits for a mailbox that is not configured any more is counted under a name of its own. */
-export function summarize(doc: StateDoc, isConfigured: (addressee: Addressee) => boolean = () => true): StateSummary {
+/** `nameOf`: the name under which a delivery is counted. Default: that of its receiver. */
+export function summarize(
+	doc: StateDoc,
+	nameOf: (addressee: Addressee) => string = ({ receiver }) => receiver,
+): StateSummary {
 	const networks = new Map<string, NetworkSummary>()
 	for (const [name, record] of doc.networks) {
 		networks.set(name, {
@@ -85,7 +87,7 @@ export function summarize(doc: StateDoc, isConfigured: (addressee: Addressee) =>
 	const blank = { pending: 0, held: 0, parked: 0, dead: 0, delivered: 0, lastDeliveredAtMs: null }
 	for (const [name, total] of doc.totals) receivers.set(name, { ...blank, ...total })
 	for (const delivery of doc.deliveries.values()) {
-		const receiver = isConfigured(delivery) ? delivery.receiver : addresseeInWords(delivery)
+		const receiver = nameOf(delivery)
 		const status = statusOf(delivery)
 		const seen: ReceiverSummary = receivers.get(receiver) ?? blank
 		const aside = isAlone(delivery) ? { aside: (seen.aside ?? 0) + 1 } : {}

@@ -21,8 +21,8 @@ export interface StoreOptions {
 	 * ones stay.
 	 */
 	readonly historyMs?: number
-	/** Whether a receiver, or this mailbox of it, is configured. Default: each is. */
-	readonly isConfigured?: (addressee: Addressee) => boolean
+	/** The name under which `summary` counts a delivery. Default: that of its receiver. */
+	readonly nameOf?: (addressee: Addressee) => string
 	/** Called once when another instance has taken the state over: this one must end. */
 	readonly onLost?: (error: StateError) => void
 	/** No new snapshot is written while the lines since the last one are shorter. Default: 4 MiB. */
@@ -115,7 +115,7 @@ export async function openStoreOn(journal: Journal, options: StoreOptions): Prom
 			const [added] = await Promise.all([change('post', post), change('troubles', troubles)])
 			announce(added)
 		},
-		summary: async () => summarize(state(), options.isConfigured),
+		summary: async () => summarize(state(), options.nameOf),
 		waiting: async (network) => waitingOf(state(), network),
 		close: async () => {
 			closed = true

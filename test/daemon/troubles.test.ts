@@ -65,7 +65,7 @@ function place() {
 				pollers: all.map((network) => ({ name: network.name, network, status }) as ConfiguredPoller),
 			})
 			const metrics = createMetrics({ version: '1.2.3', summary: store.summary, process: false })
-			const inEffect = { watches: manyWatches(3), isRefused: false, isConfigChanged: false }
+			const inEffect = { watches: manyWatches(3), isRefused: false }
 			const config = { networks: all } as unknown as Config
 			const refusals = createRefusals({ config, store, metrics, troubles, inEffect })
 			const report = (number: bigint) => {

@@ -6,6 +6,7 @@
 import { hash } from 'node:crypto'
 import { dirname, resolve } from 'node:path'
 import { z } from 'zod'
+import { addresseeInWords } from '../../core/outbox/queue.js'
 import type { Problem } from '../../errors.js'
 import type { Addressee } from '../../model/delivery.js'
 import type { StatePlace } from '../../model/state.js'
@@ -112,6 +113,13 @@ export function configuredIn(receivers: readonly ReceiverSettings[]): (addressee
 			if (one.name !== receiver) return false
 			return one.type === 'email' ? one.to.some((mailbox) => mailbox === recipient) : recipient === null
 		})
+}
+
+/** The name under which a delivery is counted: what waits for a mailbox that was taken out has one of its own. */
+export function namesIn(receivers: readonly ReceiverSettings[]): (addressee: Addressee) => string {
+	const isConfigured = configuredIn(receivers)
+	const names = new Set(receivers.map(({ name }) => name))
+	return (one) => (isConfigured(one) || !names.has(one.receiver) ? one.receiver : addresseeInWords(one))
 }
 
 /** The problems in order, without the values of `${NAME}`. Missing variables come first. */

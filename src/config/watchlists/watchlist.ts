@@ -46,18 +46,11 @@ export async function readWatchlist(
 			return null
 		}
 		const options = withOptions(checked.data, base)
-		reportFaults(options, at, at.length === 0)
-		return { data: checked.data, options }
-	}
-	/** At the first key that is set there, else for the whole watchlist. */
-	const reportFaults = (options: Options, at: readonly PropertyKey[], isFile = false) => {
-		for (const { keys, message } of faultsOf(options, coin, isFile)) {
-			const places = [at, []].flatMap((place) => keys.map((key) => [...place, key]))
-			const isSet = (place: readonly PropertyKey[]) =>
-				place.reduce<unknown>((node, step) => valueAt(node, String(step)), source.value) !== undefined
-			const place = places.find(isSet)
-			if (place !== undefined) problems.push(source.problem(place, message))
+		for (const { keys, message } of faultsOf(options, coin, at.length === 0)) {
+			const key = keys.find((one) => valueAt(value, one) !== undefined)
+			if (key !== undefined) problems.push(source.problem([...at, key], message))
 		}
+		return { data: checked.data, options }
 	}
 	const head = read(schemas.file, [], usual)
 	const shared = head?.options ?? usual
@@ -105,7 +98,6 @@ export async function readWatchlist(
 	}
 	const files = head?.data.addresses_from ?? []
 	if (files.length > 0 && !sharedAny) noReceiver(['addresses_from'])
-	if (files.length > 0) reportFaults(shared, [])
 	await addFiles(files, [], shared)
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))

@@ -110,7 +110,7 @@ function again(before: AddressFile, { digest, problems }: AddressFile, file: str
 	const known = new Set(before.problems.map(formatProblem))
 	const more = problems.filter((problem) => !known.has(formatProblem(problem)))
 	if (digest === before.digest) return { digest, problems: [...before.problems, ...more] }
-	const changed = { file, line: 1, column: 1, message: 'the file changed while it was read; it is read again' }
+	const changed = { file, line: 1, column: 1, message: 'the file changed while it was read: read it again' }
 	// Without a digest, it counts as changed at the next look.
 	return { digest: null, problems: [...before.problems, ...more, changed] }
 }

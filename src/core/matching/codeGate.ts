@@ -10,6 +10,8 @@ import { placedCode } from '../events/placedCode.js'
 export interface CodeGate extends LentCode {
 	/** Takes what is watched now. `isCodeFixed`: code cannot be replaced any more (EIP-6780), but by a delegation. */
 	follow(known: GateFacts): void
+	/** False until the first `follow`. */
+	isFollowing(): boolean
 	/** The code stands as a constant in ordinary code of the contract. */
 	noteConstant(contract: Address, code: Address): void
 	/** The same addresses, whose foreign code is looked at; the same object each time. */
@@ -23,7 +25,8 @@ export interface GateFacts {
 }
 
 export function createCodeGate(): CodeGate {
-	let known: GateFacts = { watches: new Map(), contracts: new Map(), isCodeFixed: false }
+	const nothing: GateFacts = { watches: new Map(), contracts: new Map(), isCodeFixed: false }
+	let known = nothing
 	/** With the code of the contract when they were found. */
 	const constants = new Map<Address, { readonly codeHash: string | undefined; readonly codes: Set<Address> }>()
 	const sets = new WeakMap<AddressSet, AddressSet>()
@@ -56,6 +59,7 @@ export function createCodeGate(): CodeGate {
 		follow(facts) {
 			known = facts
 		},
+		isFollowing: () => known !== nothing,
 		noteConstant(contract, code) {
 			constantsOf(contract).add(code)
 		},

@@ -84,7 +84,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 	const troubles = createTroubleBook(options)
 	const memory = createQueueMemory()
 	const fallbacks = createFallbacks({
-		...{ store, troubles, clock, log, receiverOf, memory },
+		...{ store, troubles, clock, log, receiverOf },
 		fallbackOf: (name) => receivers.get(optionsOf(name)?.fallback ?? '')?.name ?? null,
 	})
 	const steady = options.steady ?? clock
@@ -111,9 +111,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			let waitMs = shortestSleepMs
 			try {
 				// The operator may have corrected something: what receivers refused is tried now.
-				if (!learnt) await look(({ refused }) => refused !== undefined)
-				else await look()
-				learnt = true
+				if (learnt) await look()
+				else learnt = await look(({ refused }) => refused !== undefined)
 				await fallbacks.look()
 				for (const queue of await claim(clock())) {
 					const worked = work(queue, context)
@@ -175,16 +174,17 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
 	/**
 	 * Makes deliveries due that wait only because the clock was set back, and deliveries that `isDue` accepts. The
-	 * first call learns which receivers refuse everything.
+	 * first call learns which receivers refuse everything. False: the state cannot be written, and it is to be called
+	 * again; what is due already is sent meanwhile.
 	 */
-	async function look(isDue: (delivery: Delivery) => boolean = () => false): Promise<void> {
+	async function look(isDue: (delivery: Delivery) => boolean = () => false): Promise<boolean> {
 		const nowMs = clock()
 		const nowAheadMs = nowMs - steady()
 		const isFirst = aheadMs === null
 		const seconds = isFirst ? 0 : Math.round(((aheadMs ?? 0) - nowAheadMs) / 1_000)
 		if (!isFirst && seconds < LEAST_SET_BACK_S) {
 			aheadMs = nowAheadMs
-			return
+			return true
 		}
 		const pending = await store.deliveries('pending')
 		if (isFirst) memory.learn(pending)
@@ -195,11 +195,16 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isTooLate(one) || isDue(one)))
 		const held = due.filter(isHeld).map(({ id }) => id)
 		const others = due.flatMap((one) => (isHeld(one) ? [] : one.id))
-		if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
-		if (others.length > 0) await store.retry(others, nowMs)
+		try {
+			if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
+			if (others.length > 0) await store.retry(others, nowMs)
+		} catch (error) {
+			if (!(error instanceof StateError) || error.reason !== 'disk') throw error
+			return false
+		}
 		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
-		// Not before all of it is written: it is looked for again otherwise.
 		aheadMs = nowAheadMs
+		return true
 	}
 
 	/** The queues of which something is due, that have a receiver and are not paused. */

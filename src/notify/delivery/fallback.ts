@@ -6,14 +6,13 @@
 import { sha256 } from '../../base/sha256.js'
 import { iso } from '../../base/utc.js'
 import { copiesOf, copyId } from '../../core/outbox/posting.js'
-import { queueOf } from '../../core/outbox/queue.js'
 import { noticeDeliveries } from '../../core/outbox/system.js'
 import type { Addressee, Delivery, Resolution } from '../../model/delivery.js'
 import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
-import { isOfAll, type QueueMemory } from './queueMemory.js'
-import { countOf, findingOf, isForFallback, receiverTroubles, SIDES, type Side, sideOf } from './receiverTroubles.js'
+import { isOfAll } from './queueMemory.js'
+import { countOf, findingOf, isForFallback, receiverTroubles, sideOf } from './receiverTroubles.js'
 import type { TroubleBook } from './troubles.js'
 
 export type Fallbacks = ReturnType<typeof createFallbacks>
@@ -26,8 +25,7 @@ export interface FallbackOptions {
 	/** The fallback of a receiver; null: none. */
 	readonly fallbackOf: (receiver: string) => string | null
 	/** Null when the receiver or the recipient is no longer configured. */
-	readonly receiverOf: (of: Addressee) => Receiver | null
-	readonly memory: Pick<QueueMemory, 'of'>
+	readonly receiverOf: (addressee: Addressee) => Receiver | null
 }
 
 const LOOK_EVERY_MS = 5_000
@@ -35,14 +33,12 @@ const LOOK_EVERY_MS = 5_000
 const GRACE_MS = 60_000
 
 /** Why the troubles of a receiver are over. */
-const REMOVED = 'It is no longer configured. What waits for it is kept: `tracewatch deliveries` lists it.'
 const ENDS = {
 	undelivered: 'All that it refused was delivered, or discarded by hand. There is nothing left to do.',
-	failing: 'It accepts messages again, or nothing waits for it any more. There is nothing left to do.',
+	failing: 'It accepts messages again, was taken out, or nothing waits for it any more. There is nothing left to do.',
 }
 
-export function createFallbacks(options: FallbackOptions) {
-	const { store, troubles, clock, log, fallbackOf, receiverOf, memory } = options
+export function createFallbacks({ store, troubles, clock, log, fallbackOf, receiverOf }: FallbackOptions) {
 	const startedMs = clock()
 	const failedHere = new Set<string>()
 	let lookedMs = Number.NEGATIVE_INFINITY
@@ -53,31 +49,24 @@ export function createFallbacks(options: FallbackOptions) {
 
 	async function lookAtAll(): Promise<void> {
 		const { receivers } = await store.summary()
-		const all = (await store.deliveries()).filter((one) => receiverOf(one) !== null)
-		const present = SIDES.flatMap((side) => {
-			const recorded = open().filter((one) => sideOf(one) === side)
-			const each = new Map([...all, ...recorded].map((one) => [subjectOf(side, one), one]))
-			return [...each].flatMap(([subject, one]) => {
-				const isOwn = (other: Addressee) => subjectOf(side, other) === subject
-				const { receiver } = one
-				// Of several recipients, the state does not say which one accepted.
-				const isOne = side !== 'failing' || (receiverOf(one)?.recipients?.length ?? 1) === 1
-				return receiverTroubles(side, {
-					receiver,
-					nowMs: clock(),
-					fallback: fallbackOf(receiver),
-					deliveries: all.filter(isOwn),
-					acceptedAtMs: isOne ? (receivers.get(receiver)?.lastDeliveredAtMs ?? null) : memory.of(one).acceptedAtMs,
-					isTried: failedHere.has(subject) || isPast(startedMs, GRACE_MS),
-					recorded: recorded.filter(isOwn),
-				})
+		const all = await store.deliveries()
+		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
+		const ofReceiver = (receiver: string) => all.filter((one) => one.receiver === receiver)
+		const present = [...names].flatMap((receiver) => {
+			return receiverTroubles({
+				receiver,
+				nowMs: clock(),
+				fallback: fallbackOf(receiver),
+				deliveries: ofReceiver(receiver),
+				configured: ofReceiver(receiver).filter((one) => receiverOf(one) !== null),
+				lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
+				isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
+				recorded: open().filter((one) => one.receiver === receiver),
 			})
 		})
-		await troubles.reconcile('undelivered', present, (trouble, isOver) => {
-			const side = sideOf(trouble)
-			const isOwn = (one: Delivery) => subjectOf(side, one) === subjectOf(side, trouble)
-			return isOver ? endOf(trouble) : beginOf(trouble, all.filter(isOwn))
-		})
+		await troubles.reconcile('undelivered', present, (trouble, isOver) =>
+			isOver ? endOf(trouble) : beginOf(trouble, ofReceiver(trouble.receiver)),
+		)
 	}
 
 	function beginOf(trouble: UndeliveredTrouble, deliveries: readonly Delivery[]) {
@@ -89,7 +78,7 @@ export function createFallbacks(options: FallbackOptions) {
 		const isOfOne = state === 'parked' && recipient !== null && !isOfAll(lastErrorCode)
 		const count = countOf(state, isOfOne ? deliveries.filter((one) => one.recipient === recipient) : deliveries)
 		if (state === 'failing') log.error({ receiver, waiting: count, reason }, 'a receiver has failed for minutes')
-		const id = `${side}:${sha256(JSON.stringify([receiver, recipient, sinceMs, state])).slice(0, 16)}`
+		const id = `${side}:${sha256(JSON.stringify([receiver, sinceMs, state])).slice(0, 16)}`
 		const data = { id, receiver, recipient, state, count, reason, since: iso(sinceMs) }
 		const notices = noticeDeliveries('system.undelivered', data, receivers, troubles.posting())
 		const isKnown = open().some((one) => one.announced && one.receiver === receiver && one.sinceMs === sinceMs)
@@ -102,8 +91,8 @@ export function createFallbacks(options: FallbackOptions) {
 		const { receiver, sinceMs } = trouble
 		const side = sideOf(trouble)
 		const [state, recipient] = side === 'failing' ? [side, trouble.recipient] : (['parked', null] as const)
-		const reason = receiverOf(trouble) === null ? REMOVED : ENDS[side]
-		const id = `recovered:${side}:${sinceMs}:${receiver}${recipient === null ? '' : `:${recipient}`}`
+		const reason = ENDS[side]
+		const id = `recovered:${side}:${sinceMs}:${receiver}`
 		log.info({ receiver, reason }, 'the trouble of a receiver is over')
 		const data = { id, receiver, recipient, state, count: 0, reason, since: iso(sinceMs), ends: 'undelivered' } as const
 		return noticeDeliveries('system.recovered', data, trouble.receivers, troubles.posting())
@@ -142,8 +131,8 @@ export function createFallbacks(options: FallbackOptions) {
 			return isRefusal || resolution.result === 'dead' ? forwarded(sent, fallback) : []
 		},
 		/** Call it when a failure is recorded: the next look is due. */
-		failed(delivery: Delivery): void {
-			failedHere.add(subjectOf('failing', delivery))
+		failed({ receiver }: Delivery): void {
+			failedHere.add(receiver)
 			isDue = true
 		},
 		/** Posts what begins and ends. Never rejects: the next look tries again. */
@@ -161,9 +150,4 @@ export function createFallbacks(options: FallbackOptions) {
 		/** Infinite while no receiver is in trouble. */
 		nextLookMs: (): number => (isDue || open().length > 0 ? clock() + LOOK_EVERY_MS : Number.POSITIVE_INFINITY),
 	}
-}
-
-/** What a trouble is about: a mailbox may fail alone, and refuses in the name of its server. */
-function subjectOf(side: Side, one: Addressee): string {
-	return side === 'failing' ? queueOf(one) : one.receiver
 }

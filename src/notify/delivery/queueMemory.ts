@@ -2,7 +2,7 @@
 
 import { queueOf } from '../../core/outbox/queue.js'
 import { isParked } from '../../core/outbox/waiting.js'
-import type { Addressee, Delivery, Outcome, ReasonCode } from '../../model/delivery.js'
+import type { Delivery, Outcome, ReasonCode } from '../../model/delivery.js'
 
 export type Refusal = Outcome & { readonly result: 'parked' }
 
@@ -59,7 +59,7 @@ export function createQueueMemory() {
 	/** Pauses of all queues of a receiver. */
 	const pauses = new Map<string, Pause>()
 
-	function of(delivery: Addressee): Queue {
+	function of(delivery: Delivery): Queue {
 		const own = queues.get(queueOf(delivery)) ?? FRESH_QUEUE
 		return { ...own, pause: pauses.get(delivery.receiver) ?? own.pause }
 	}

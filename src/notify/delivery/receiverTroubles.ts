@@ -11,18 +11,18 @@ const OUTAGE_MS = 5 * 60_000
 const OUTAGE_ATTEMPTS = 20
 
 /** A receiver can fail and refuse at the same time. */
-export type Side = 'undelivered' | 'failing'
-export const SIDES: readonly Side[] = ['undelivered', 'failing']
+type Side = 'undelivered' | 'failing'
 export const sideOf = ({ state }: UndeliveredTrouble): Side => (state === 'failing' ? 'failing' : 'undelivered')
 
-/** What is known of a receiver, or of one of its queues. */
+/** What is known of a receiver. */
 interface Standing {
 	readonly receiver: string
 	/** Null: none. */
 	readonly fallback: string | null
 	readonly deliveries: readonly Delivery[]
-	/** Null: unknown, or it accepted none. */
-	readonly acceptedAtMs: number | null
+	/** Those of them whose mailbox is configured: the others are not tried. */
+	readonly configured: readonly Delivery[]
+	readonly lastDeliveredAtMs: number | null
 	/** Whether it had time to answer this process. */
 	readonly isTried: boolean
 	/** Its troubles so far. */
@@ -30,18 +30,21 @@ interface Standing {
 	readonly nowMs: number
 }
 
-/** Its troubles now. One that begins is recorded before it is announced, if it must last first. */
-export function receiverTroubles(side: Side, standing: Standing): readonly UndeliveredTrouble[] {
-	const { receiver, fallback, deliveries, recorded, nowMs } = standing
+/** The troubles of a receiver now. One that begins is recorded before it is announced, if it must last first. */
+export function receiverTroubles(standing: Standing): readonly UndeliveredTrouble[] {
+	const { receiver, fallback, deliveries, configured, recorded, nowMs } = standing
 	const receivers = fallback === null ? [] : [fallback]
-	const found = findingOf(side, deliveries)
-	if (found === null) return recorded.filter((one) => !isOver(one, standing))
-	const { state, delivery } = found
-	const isKnown = recorded.some((one) => receivers.every((name) => one.receivers.includes(name)))
-	const begun = { receiver, recipient: delivery.recipient, sinceMs: nowMs, receivers, state, announced: false }
-	const isNew = !isKnown && (fallback !== null || side === 'failing')
-	const all = isNew ? [...recorded, { kind: 'undelivered', ...begun } as const] : recorded
-	return all.map((one) => (isNews(one, found, standing) ? { ...one, state, announced: true } : one))
+	return (['undelivered', 'failing'] as const).flatMap((side) => {
+		const ours = recorded.filter((one) => sideOf(one) === side)
+		const found = findingOf(side, side === 'failing' ? configured : deliveries)
+		if (found === null) return ours.filter((one) => !isOver(one, standing))
+		const { state, delivery } = found
+		const isKnown = ours.some((one) => receivers.every((name) => one.receivers.includes(name)))
+		const begun = { receiver, recipient: delivery.recipient, sinceMs: nowMs, receivers, state, announced: false }
+		const isNew = !isKnown && (fallback !== null || side === 'failing')
+		const all = isNew ? [...ours, { kind: 'undelivered', ...begun } as const] : ours
+		return all.map((one) => (isNews(one, found, standing) ? { ...one, state, announced: true } : one))
+	})
 }
 
 interface Finding {
@@ -73,11 +76,11 @@ function isNews(trouble: UndeliveredTrouble, found: Finding, { isTried, nowMs }:
 	return Math.abs(nowMs - sinceMs) >= OUTAGE_MS || failedAttempts(found.delivery) >= OUTAGE_ATTEMPTS
 }
 
-function isOver(trouble: UndeliveredTrouble, { deliveries, acceptedAtMs }: Standing): boolean {
-	const hasAccepted = acceptedAtMs !== null && acceptedAtMs >= trouble.sinceMs
-	if (deliveries.length === 0) return true
-	if (trouble.state === 'failing') return hasAccepted
-	return hasAccepted && !deliveries.some((one) => one.status === 'dead' || isTriedAgain(one))
+function isOver(trouble: UndeliveredTrouble, { deliveries, configured, lastDeliveredAtMs }: Standing): boolean {
+	const hasAccepted = lastDeliveredAtMs !== null && lastDeliveredAtMs >= trouble.sinceMs
+	if (trouble.state === 'failing') return hasAccepted || configured.length === 0
+	const isLeft = deliveries.some((one) => one.status === 'dead' || isTriedAgain(one))
+	return !isLeft && (deliveries.length === 0 || hasAccepted)
 }
 
 /** How many messages a trouble is about. */

@@ -25,9 +25,7 @@ type TroubleOf<K extends Kind> = K extends 'undelivered' ? UndeliveredTrouble : 
 
 const keyOf = (one: Trouble) =>
 	JSON.stringify(
-		one.kind === 'undelivered'
-			? [one.receiver, one.recipient, one.state === 'failing', one.sinceMs]
-			: [one.kind, one.network],
+		one.kind === 'undelivered' ? [one.receiver, one.state === 'failing', one.sinceMs] : [one.kind, one.network],
 	)
 
 export function createTroubleBook({ store, receivers, clock, log }: TroubleBookOptions) {

@@ -82,7 +82,10 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 	// An endpoint that lags behind the checkpoint cannot give these blocks yet.
 	if (queue.length === 0 || session.target < session.checkpoint.number) return
 	const signal = signalWithin(MOST_MS, outer)
-	const judging = judgingOf(session, withCode(session.config.watches, session, ports), ports, signal)
+	// Only a poll that read a block has set the gate; later polls may know newer watches than this audit.
+	const { watches } = session.config
+	const addresses = code.gate.isFollowing() ? code.gate.on(watches) : withCode(watches, session, ports)
+	const judging = judgingOf(session, addresses, ports, signal)
 	const slots = createSlots(MOST_AT_ONCE)
 	const queues = queuesOf(runsOnce ? queue.toSorted((a, b) => code.tries(a) - code.tries(b)) : queue)
 	const begun = new Set<RanInTransaction>()

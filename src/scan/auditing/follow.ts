@@ -95,6 +95,8 @@ async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 					throw movedOn(config.network, `block ${checkpoint.number} was replaced`)
 				read.push(handoverOf(part, context))
 				next = part.span.to + 1n
+				// The block that failed, or one behind those that were left out, is read.
+				if (queue.failed !== null && part.span.from > (queue.failed.leftOut ?? -1n)) queue.failed = null
 				if (isFull(read)) break
 			}
 		} catch (error) {

@@ -96,13 +96,16 @@ const LINE_AND_ROWS = `
 const APPEND = `
 	with moved as (update tracewatch.head set seq = seq + 1 where ${IS_OURS} returning name, seq), ${LINE_AND_ROWS}
 	select seq from moved`
-/** The lines of the snapshot before stay, for an operator's command that loaded them. */
+/**
+ * The lines of the snapshot before stay, for an operator's command that loaded them. Run again, where its answer was
+ * lost, it does nothing: the snapshot before would be its own.
+ */
 const SWITCH = `
 	with old as (select snapshot, snapshot_seq from tracewatch.head where name = $1),
 	moved as (
 		update tracewatch.head set snapshot = $5, seq = seq + ($6::text is not null)::int,
 			snapshot_seq = seq + ($6::text is not null)::int
-		where ${IS_OURS} returning name, seq
+		where ${IS_OURS} and snapshot <> $5 returning name, seq
 	), ${LINE_AND_ROWS},
 	lines as (delete from tracewatch.journal j using moved, old where j.name = moved.name and j.seq < old.snapshot_seq),
 	parts as (delete from tracewatch.snapshot s using moved, old where s.name = moved.name and s.id = old.snapshot)

@@ -47,7 +47,8 @@ test('error: set back while nothing ran, and the disk is full at the start: trie
 	}
 	const log = keptLog()
 	const deliverer = delivererOf(hook, { store: { ...lab.store, retry: retryOnDisk }, log })
-	await expect(deliverer.drainOnce(never)).rejects.toThrow('no space left')
+	await deliverer.drainOnce(never)
+	expect(hook.got).toEqual([])
 	isFull = false
 	await deliverer.drainOnce(never)
 	expect(hook.got).toEqual(ids(1))

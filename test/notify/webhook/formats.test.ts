@@ -498,24 +498,6 @@ describe('a receiver that does not take its messages', () => {
 		])
 	})
 
-	test('behavior: of a mail receiver that fails, each mailbox has an incident of its own', async () => {
-		const failing = (recipient: string) =>
-			messageOf(undeliveredData({ state: 'failing', receiver: 'ops-mail', recipient }), 'system.undelivered')
-		const keys: string[] = []
-		const labels: object[] = []
-		for (const recipient of ['a@example.org', 'b@example.org']) {
-			const { body } = await send('pagerduty', '/v2/enqueue', 202, failing(recipient), { secret: 'KEY' })
-			keys.push(body.dedup_key)
-			labels.push((await send('alertmanager', '', 200, failing(recipient))).body[0].labels)
-		}
-		expect(keys).toEqual(['tracewatch:failing:ops-mail (a@example.org)', 'tracewatch:failing:ops-mail (b@example.org)'])
-		const alertname = 'TracewatchReceiverFails'
-		expect(labels).toMatchObject([
-			{ alertname, receiver: 'ops-mail', recipient: 'a@example.org' },
-			{ alertname, receiver: 'ops-mail', recipient: 'b@example.org' },
-		])
-	})
-
 	test('default: once nothing is left of what it refused, the incident is resolved', async () => {
 		const over = messageOf(undeliveredData({ count: 0, ends: 'undelivered' }), 'system.recovered')
 		const event = await send('pagerduty', '/v2/enqueue', 202, over, { secret: 'KEY' })

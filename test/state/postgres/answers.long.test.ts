@@ -1,6 +1,8 @@
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import type { Store } from '../../../src/model/ports.js'
+import { emptyState } from '../../../src/state/document.js'
 import { openStore } from '../../../src/state/open.js'
+import { pgJournal } from '../../../src/state/postgres/pgJournal.js'
 import { silent } from '../../support/silent.js'
 import { standingClock } from '../../support/standingClock.js'
 import { blockOf, commitOf, deliveryOf } from '../samples.js'
@@ -146,6 +148,18 @@ describe.skipIf(server === null)('answers of the database that come late, or nev
 		await other.drop(['b'])
 		await other.close()
 		await expect.poll(async () => (await store.deliveries()).length).toBe(0)
+	})
+
+	test('behavior: a snapshot without a change, whose answer is lost, is whole at the next start', async () => {
+		await store.close()
+		const journal = pgJournal(gate.url(server.url()))
+		const loaded = await journal.acquire()
+		await journal.compact(loaded?.whole ?? emptyState, null)
+		gate.lose('update tracewatch.head set snapshot = $5')
+		await journal.compact(loaded?.whole ?? emptyState, null)
+		await journal.close()
+		store = await open()
+		expect((await store.deliveries()).map(({ id }) => id)).toEqual(['a', 'b'])
 	})
 
 	test('behavior: an instance keeps its lease while it loads a state that takes longer than a lease', async () => {

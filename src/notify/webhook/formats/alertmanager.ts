@@ -71,11 +71,8 @@ function labelsOf(message: Message): { readonly fires: readonly Labels[]; readon
 	const { type, data } = message
 	if (isUndelivered(data)) {
 		const receiver = printable(data.receiver)
-		const isFailing = data.state === 'failing'
-		const alertname = isFailing ? 'TracewatchReceiverFails' : 'TracewatchUndelivered'
-		// Each mailbox may fail alone.
-		const mailbox = isFailing && data.recipient !== null ? { recipient: printable(data.recipient) } : {}
-		const trouble = { alertname, receiver, ...mailbox, severity: 'critical' }
+		const alertname = data.state === 'failing' ? 'TracewatchReceiverFails' : 'TracewatchUndelivered'
+		const trouble = { alertname, receiver, severity: 'critical' }
 		return data.ends === undefined ? { fires: [trouble], resolves: [] } : { fires: [], resolves: [trouble] }
 	}
 	if (isDigest(data)) return { fires: [], resolves: [] }

@@ -7,7 +7,6 @@
 import { sha256 } from '../../../base/sha256.js'
 import { printable } from '../../../base/text/printable.js'
 import { isAlert, isDigest, isUndelivered, networkTroubleOf } from '../../../core/outbox/messageKinds.js'
-import { addresseeInWords } from '../../../core/outbox/queue.js'
 import type { Message } from '../../../model/alert.js'
 import { isMarked } from '../../text/alarms.js'
 import { factsOf } from '../../text/facts.js'
@@ -70,9 +69,8 @@ function dedupKey(message: Message): string {
 
 function subjectOf({ type, data }: Message): string {
 	if (isUndelivered(data)) {
-		// Each mailbox may fail alone.
-		const what = data.state === 'failing' ? `failing:${addresseeInWords(data)}` : `undelivered:${data.receiver}`
-		return `tracewatch:${what}`
+		const what = data.state === 'failing' ? 'failing' : 'undelivered'
+		return `tracewatch:${what}:${data.receiver}`
 	}
 	if (isAlert(data) || isDigest(data)) return data.id
 	return `tracewatch:${data.chainId}:${printable(data.network)}:${networkTroubleOf(type, data)}`

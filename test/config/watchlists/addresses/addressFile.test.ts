@@ -173,9 +173,7 @@ describe('addresses_from', () => {
 		}
 		const read = await readWatchlists(watchlists, names, folder, { chunks })
 		expect(read.watches).toBeNull()
-		expect(read.problems.map(formatProblem)).toEqual([
-			'x.csv:1:1: the file changed while it was read; it is read again',
-		])
+		expect(read.problems.map(formatProblem)).toEqual(['x.csv:1:1: the file changed while it was read: read it again'])
 		expect(read.contents.at(-1)).toEqual({ path: join(folder, 'x.csv'), digest: null })
 	})
 
