@@ -102,6 +102,8 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 	}
 	const readings = new Map(inTurn(queues).map(([own, one]) => [one, read(own, one)]))
 	for (const reading of readings.values()) reading.catch(() => undefined)
+	/** The chain changed: the next audit goes on. */
+	let unsettled: RpcError | null = null
 	const judgeQueue = async (own: WatchQueue) => {
 		for (const one of own.queue) {
 			try {
@@ -112,7 +114,7 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 				if (!(error instanceof RpcError) && !signal.aborted) throw error
 				// Others took the time.
 				if (signal.aborted && !begun.has(one)) return
-				await failed(one, error, session, ports)
+				unsettled ??= await failed(one, error, session, ports)
 				if (own.isStopped) return
 			}
 		}
@@ -122,16 +124,20 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 	// The queue is written with the next commit at the latest: until then a kill only judges the transactions again.
 	const isNews = (one: RanInTransaction) => code.isDone(one) || (runsOnce && code.tries(one) > (one.tries ?? 0))
 	if ((session.state.audit?.ran ?? []).some(isNews)) await advance(session, {}, null, ports)
+	if (unsettled !== null) throw unsettled
 }
 
-async function failed(one: RanInTransaction, error: unknown, session: PollSession, ports: Ports): Promise<void> {
-	const { code, runsOnce } = ports.audit
+/** Resolves to an error after which the audit ends; null: none. */
+async function failed(
+	one: RanInTransaction,
+	error: unknown,
+	session: PollSession,
+	ports: Ports,
+): Promise<RpcError | null> {
+	const { code } = ports.audit
 	const facts = { block: one.number, transaction: one.txHash, err: error }
 	ports.log.debug(facts, 'the code that watches ran in a transaction is judged with the next poll')
-	if (code.failed(one) < MOST_TRIES) {
-		if (error instanceof RpcError && error.kind === 'unsettled' && !runsOnce) throw error
-		return
-	}
+	if (code.failed(one) < MOST_TRIES) return error instanceof RpcError && error.kind === 'unsettled' ? error : null
 	await session.committed.locked(async () => {
 		code.done(one, [])
 		try {
@@ -142,6 +148,7 @@ async function failed(one: RanInTransaction, error: unknown, session: PollSessio
 		}
 	})
 	ports.log.warn(facts, 'the code that watches ran in a transaction could not be judged: it is not reported')
+	return null
 }
 
 function queuesOf(queue: readonly RanInTransaction[]): readonly WatchQueue[] {
