@@ -7,7 +7,6 @@ import { counted } from '../../base/text/counted.js'
 import { steadyClock } from '../../base/waits/steadyClock.js'
 import type { Config } from '../../config/load.js'
 import { isAccepted, notReadAgain } from '../../core/gaps.js'
-import { addresseeInWords } from '../../core/outbox/queue.js'
 import { refusalsInWords, unconfiguredInWords } from '../../core/outbox/refusals.js'
 import type { Clock } from '../../model/glossary.js'
 import type { StateSummary } from '../../model/state.js'
@@ -125,13 +124,12 @@ function stuckLooks({ networks }: StateSummary, { name, status }: NetworkPoller,
 	})
 }
 
-/** Receivers, and mailboxes, that have failed for minutes while messages wait. */
+/** Receivers that have failed, or a mailbox of which has failed, for minutes while messages wait. */
 function failingReceivers(
 	{ receivers }: StateSummary,
 	{ troubles: { open }, config }: Pick<HealthOptions, 'troubles' | 'config'>,
 ): readonly string[] {
-	return open('undelivered').flatMap((trouble) => {
-		const { receiver, sinceMs, state, announced } = trouble
+	return open('undelivered').flatMap(({ receiver, sinceMs, state, announced }) => {
 		if (state !== 'failing' || !announced) return []
 		const { pending = 0, aside = 0, failure = 'see the log', lastDeliveredAtMs } = receivers.get(receiver) ?? {}
 		const isOneOfSeveral = config.receivers.some((one) => one.name === receiver && mailboxesOf(one) > 1)
@@ -139,11 +137,9 @@ function failingReceivers(
 		const hasAccepted = !isOneOfSeveral && (lastDeliveredAtMs ?? Number.NEGATIVE_INFINITY) >= sinceMs
 		if (pending <= aside || hasAccepted) return []
 		const since = new Date(sinceMs).toISOString()
-		const [who, count] = isOneOfSeveral
-			? [addresseeInWords(trouble), `${pending - aside} wait for ${receiver}`]
-			: [receiver, `${pending - aside} wait`]
+		const who = isOneOfSeveral ? `${receiver}, or a mailbox of it,` : receiver
 		const todo = 'To do: see whether it runs and can be reached; what waits is retried without your help'
-		return [`${who} has accepted no message since ${since} (${count}): ${failure}. ${todo}`]
+		return [`${who} has accepted no message since ${since} (${pending - aside} wait): ${failure}. ${todo}`]
 	})
 }
 

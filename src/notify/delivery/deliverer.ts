@@ -68,6 +68,7 @@ export interface Deliverer {
 }
 
 const perQueue = 100
+const never = () => false
 /** Longest sleep, because the machine may have been suspended, or its clock set. */
 const longestSleepMs = 30_000
 const shortestSleepMs = 500
@@ -111,8 +112,12 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			let waitMs = shortestSleepMs
 			try {
 				// The operator may have corrected something: what receivers refused is tried now.
-				if (learnt) await look()
-				else learnt = await look(({ refused }) => refused !== undefined)
+				const isDue = learnt ? never : ({ refused }: Delivery) => refused !== undefined
+				const failure: unknown = await look(isDue).then(
+					() => null,
+					(error) => error,
+				)
+				learnt ||= failure === null
 				await fallbacks.look()
 				for (const queue of await claim(clock())) {
 					const worked = work(queue, context)
@@ -123,6 +128,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 						})
 					working.add(worked)
 				}
+				// What is due already is sent also while what the look makes due cannot be written.
+				if (failure !== null) throw failure
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
 					memory.nextEndMs(clock()),
@@ -174,17 +181,16 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 
 	/**
 	 * Makes deliveries due that wait only because the clock was set back, and deliveries that `isDue` accepts. The
-	 * first call learns which receivers refuse everything. False: the state cannot be written, and it is to be called
-	 * again; what is due already is sent meanwhile.
+	 * first call learns which receivers refuse everything. Throws StateError; it is to be called again then.
 	 */
-	async function look(isDue: (delivery: Delivery) => boolean = () => false): Promise<boolean> {
+	async function look(isDue: (delivery: Delivery) => boolean = never): Promise<void> {
 		const nowMs = clock()
 		const nowAheadMs = nowMs - steady()
 		const isFirst = aheadMs === null
 		const seconds = isFirst ? 0 : Math.round(((aheadMs ?? 0) - nowAheadMs) / 1_000)
 		if (!isFirst && seconds < LEAST_SET_BACK_S) {
 			aheadMs = nowAheadMs
-			return true
+			return
 		}
 		const pending = await store.deliveries('pending')
 		if (isFirst) memory.learn(pending)
@@ -195,16 +201,11 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		const due = pending.filter((one) => one.nextAttemptAtMs > nowMs && (isLate(one) || isTooLate(one) || isDue(one)))
 		const held = due.filter(isHeld).map(({ id }) => id)
 		const others = due.flatMap((one) => (isHeld(one) ? [] : one.id))
-		try {
-			if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
-			if (others.length > 0) await store.retry(others, nowMs)
-		} catch (error) {
-			if (!(error instanceof StateError) || error.reason !== 'disk') throw error
-			return false
-		}
+		if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
+		if (others.length > 0) await store.retry(others, nowMs)
 		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
+		// Not before all of it is written.
 		aheadMs = nowAheadMs
-		return true
 	}
 
 	/** The queues of which something is due, that have a receiver and are not paused. */

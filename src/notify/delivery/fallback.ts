@@ -51,21 +51,23 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 		const { receivers } = await store.summary()
 		const all = await store.deliveries()
 		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
-		const ofReceiver = (receiver: string) => all.filter((one) => one.receiver === receiver)
+		/** What fails is tried: nothing of a mailbox that is not configured any more. */
+		const ofReceiver = (receiver: string, state: UndeliveredTrouble['state'] = 'parked') =>
+			all.filter((one) => one.receiver === receiver && (state !== 'failing' || receiverOf(one) !== null))
 		const present = [...names].flatMap((receiver) => {
 			return receiverTroubles({
 				receiver,
 				nowMs: clock(),
 				fallback: fallbackOf(receiver),
 				deliveries: ofReceiver(receiver),
-				configured: ofReceiver(receiver).filter((one) => receiverOf(one) !== null),
+				configured: ofReceiver(receiver, 'failing'),
 				lastDeliveredAtMs: receivers.get(receiver)?.lastDeliveredAtMs ?? null,
 				isTried: failedHere.has(receiver) || isPast(startedMs, GRACE_MS),
 				recorded: open().filter((one) => one.receiver === receiver),
 			})
 		})
 		await troubles.reconcile('undelivered', present, (trouble, isOver) =>
-			isOver ? endOf(trouble) : beginOf(trouble, ofReceiver(trouble.receiver)),
+			isOver ? endOf(trouble) : beginOf(trouble, ofReceiver(trouble.receiver, trouble.state)),
 		)
 	}
 

@@ -78,7 +78,7 @@ function isNews(trouble: UndeliveredTrouble, found: Finding, { isTried, nowMs }:
 
 function isOver(trouble: UndeliveredTrouble, { deliveries, configured, lastDeliveredAtMs }: Standing): boolean {
 	const hasAccepted = lastDeliveredAtMs !== null && lastDeliveredAtMs >= trouble.sinceMs
-	if (trouble.state === 'failing') return hasAccepted || configured.length === 0
+	if (trouble.state === 'failing') return hasAccepted || configured.every(({ status }) => status === 'dead')
 	const isLeft = deliveries.some((one) => one.status === 'dead' || isTriedAgain(one))
 	return !isLeft && (deliveries.length === 0 || hasAccepted)
 }

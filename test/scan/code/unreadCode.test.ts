@@ -153,6 +153,30 @@ describe('`once`, a run for each poll', () => {
 		}
 		expect(reported).toEqual([...Array(4).fill([other]), [other, helper]])
 	})
+
+	test('error: a transaction whose block seems replaced ends each audit, and another is given up', async () => {
+		const blocks = new Map<unknown, unknown>()
+		const receipts = failing('eth_getTransactionReceipt')
+		const twist: Dialect['twist'] = (method, params, ...rest) => {
+			if (method === 'eth_getTransactionReceipt' && blocks.has(params[0])) return blocks.get(params[0])
+			return receipts.dialect.twist?.(method, params, ...rest)
+		}
+		const { node, send, benchOf } = await open({ twist }, { runsOnce: true })
+		const moved = await send(runs(other))
+		const unread = await send(runs(helper))
+		const failures: unknown[] = []
+		for (let times = 0; times < 5; times++) {
+			const bench = await benchOf()
+			await bench.scan()
+			// From now on, since the scanner asks for receipts, too.
+			blocks.set(moved, { ...(await node.receipt(moved)), blockHash: `0x${'11'.repeat(32)}` })
+			receipts.hashes.add(unread)
+			await bench.settle().catch((error: unknown) => failures.push(error))
+			if (times === 4) expect(await told(bench)).toContainEqual([helper, hashOf])
+			await bench.close()
+		}
+		expect(failures.length).toBeGreaterThan(0)
+	})
 })
 
 describe('a transaction that is given up', () => {
