@@ -135,7 +135,7 @@ export async function closeBooks(
 		const block = part.blocks.get(ref.number) ?? (ref.number === part.last.number ? part.last : undefined)
 		const limits = limitsAt(address)
 		const comparedLimits = book === null && !isNew(address) ? limits : (book?.compared?.limits ?? '')
-		// Thresholds that were not compared yet have no previous balance.
+		// A threshold that is compared for the first time has no previous balance.
 		const isFirst = limits !== null && comparedLimits !== limits
 		const isEarly = isFirst && (block === undefined || ref.number < comparesFrom(address))
 		const previousWei = book?.balanceWei ?? (isFirst ? null : balanceWei)

@@ -72,7 +72,7 @@ export async function runCommandLine(
 		return await answerTo(argv, io)
 	} catch (error) {
 		const { text, code } = describeError(error, io.signal)
-		// The words of a node are no reason for it.
+		// A node's own "permission denied" is no reason to advise sudo.
 		fault(error instanceof RpcError ? text : withSudoHint(text))
 		return code
 	}

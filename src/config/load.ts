@@ -63,7 +63,7 @@ function findDefault(cwd: string): string | undefined {
 	return [here, installed].find((path) => path !== undefined && isThere(path, path === installed))
 }
 
-/** Also a link that leads nowhere, and the last place where it may not be looked for: reading it says so. */
+/** True also for a broken link, and for the last place if its folder may not be entered: reading the file says why. */
 function isThere(path: string, isLast: boolean): boolean {
 	try {
 		lstatSync(path)

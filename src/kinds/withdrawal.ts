@@ -58,7 +58,7 @@ export const withdrawal: KindRecord<Withdrawn> = {
 		]),
 }
 
-/** EIP-7732: the number of a builder has this added where that of a validator stands. */
+/** EIP-7732: in the field of the validator, the index of a builder has this added. */
 const BUILDERS_FROM = 2n ** 40n
 
 /** Null: a validator paid. */

@@ -95,9 +95,10 @@ async function ask<T extends object>(
 		const later = request.act === 'health' ? '' : ', and may still carry this out'
 		throw new PlainError(`the running daemon did not answer; try again (${words(cause)})${later}`, { cause })
 	}
-	if (typeof reply !== 'object' || reply === null) throw new PlainError(`the running daemon ${failure}: no answer`)
+	if (typeof reply !== 'object' || reply === null)
+		throw new PlainError(`the running daemon ${failure}: its answer is not an object`)
 	if ('error' in reply) throw new PlainError(`the running daemon ${failure}: ${reply.error}`)
-	if (!(field in reply)) throw new PlainError(`the running daemon ${failure}: it gave another answer`)
+	if (!(field in reply)) throw new PlainError(`the running daemon ${failure}: its answer lacks \`${field}\``)
 	return reply
 }
 

@@ -21,7 +21,7 @@ export function named<T extends { readonly name: string }>(what: What, name: unk
  */
 export function needKnown(what: What, name: unknown, known: readonly string[]): void {
 	const all = known.map((one) => ({ name: one }))
-	// Of settings that cannot be read, no name is known.
+	// No names are known where the settings cannot be read.
 	if (name !== undefined && all.length > 0) named(what, name, all)
 }
 

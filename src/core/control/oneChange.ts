@@ -133,7 +133,7 @@ export function deniedEvents(
 	return denied
 }
 
-/** There is no pending owner any more, since that account became the owner. */
+/** Whether the pending owner has accepted: the account is the owner now, and none is pending. */
 function isAccepted(
 	pending: AlertData | undefined,
 	owner: Announcement | undefined,

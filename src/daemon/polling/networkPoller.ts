@@ -113,7 +113,7 @@ export function createNetworkPoller({
 					if (!report.behind && used === current) return 'done'
 				} else {
 					const result = fails('polling', fellShort(report, failed))
-					// Another backfill goes on.
+					// Another backfill still makes progress: poll again at once.
 					if (!report.behind || report.blocks === 0n) return result
 				}
 			} catch (error) {

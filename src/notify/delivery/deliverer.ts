@@ -128,7 +128,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 						})
 					working.add(worked)
 				}
-				// What is due already is sent also while what the look makes due cannot be written.
+				// Deliveries that are due already were claimed above; the failed write is tried again with the next look.
 				if (failure !== null) throw failure
 				const nextMs = Math.min(
 					(await store.nextDueMs()) ?? Infinity,
@@ -204,7 +204,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 		if (held.length > 0) await store.resolve(held.map((id) => ({ id, result: 'wait', as: 'digest', untilMs: nowMs })))
 		if (others.length > 0) await store.retry(others, nowMs)
 		if (!isFirst) log.warn({ seconds }, 'the clock was set back: what waits for another attempt is tried now')
-		// Not before all of it is written.
+		// Set last: where a write fails, the next look finds the same deliveries.
 		aheadMs = nowAheadMs
 	}
 

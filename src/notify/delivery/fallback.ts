@@ -51,7 +51,7 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 		const { receivers } = await store.summary()
 		const all = await store.deliveries()
 		const names = new Set([...all, ...open()].map(({ receiver }) => receiver))
-		/** What fails is tried: nothing of a mailbox that is not configured any more. */
+		/** For `failing`, without deliveries to mailboxes that are no longer configured: they are not tried. */
 		const ofReceiver = (receiver: string, state: UndeliveredTrouble['state'] = 'parked') =>
 			all.filter((one) => one.receiver === receiver && (state !== 'failing' || receiverOf(one) !== null))
 		const present = [...names].flatMap((receiver) => {

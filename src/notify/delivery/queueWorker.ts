@@ -108,7 +108,7 @@ export function createQueueWorker(options: QueueWorkerOptions) {
 	async function recall(first: Delivery, { name, recipients }: Receiver, aside: readonly Delivery[]): Promise<void> {
 		memory.change(first, { failedBeside: 0 })
 		if (memory.of(first).acceptedAtMs !== null) return
-		// With the next success what failed until then is due.
+		// So that the next success makes due what failed in an earlier process.
 		if (aside.some((one) => failedAttempts(one) > 0)) memory.change(first, { isFailing: true })
 		if (aside.every(({ refused }) => refused === undefined)) return
 		// Of several recipients, the state does not say which one accepted.

@@ -20,7 +20,7 @@ interface Standing {
 	/** Null: none. */
 	readonly fallback: string | null
 	readonly deliveries: readonly Delivery[]
-	/** Those of them whose mailbox is configured: the others are not tried. */
+	/** The deliveries whose mailbox is still configured: the others are not tried. */
 	readonly configured: readonly Delivery[]
 	readonly lastDeliveredAtMs: number | null
 	/** Whether it had time to answer this process. */

@@ -8,7 +8,7 @@ export interface AuditQueue {
 	handed: readonly Handover[]
 	/** First block that was left out; null: none. The position of books, where they are kept, says the same. */
 	leftOut: bigint | null
-	/** Tries to read them again that failed, since the first one, and the last block that was passed over; null: none. */
+	/** Failed tries to read them again, the time of the first, and the last block that was left out; null: none. */
 	failed: { readonly tries: number; readonly sinceMs: number; readonly leftOut: bigint | null } | null
 	/** Blocks before the checkpoint that were gaps. */
 	gaps: readonly Handover[]

@@ -128,7 +128,7 @@ export async function judgeCodes(session: PollSession, ports: Ports, outer: Abor
 	if (unsettled !== null) throw unsettled
 }
 
-/** Resolves to an error after which the audit ends; null: none. */
+/** Counts a failed try. Resolves to the error that ends the audit (the chain changed); null: it goes on. */
 async function failed(
 	one: RanInTransaction,
 	error: unknown,

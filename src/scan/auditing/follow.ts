@@ -95,7 +95,7 @@ async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 					throw movedOn(config.network, `block ${checkpoint.number} was replaced`)
 				read.push(handoverOf(part, context))
 				next = part.span.to + 1n
-				// The block that failed, or one behind those that were left out, is read.
+				// A block at or behind the failed one was read: the endpoints give blocks again.
 				if (queue.failed !== null && part.span.from > (queue.failed.leftOut ?? -1n)) queue.failed = null
 				if (isFull(read)) break
 			}
@@ -109,7 +109,7 @@ async function readAgain(session: PollSession, ports: PollPorts, signal: AbortSi
 	}
 }
 
-/** Tries, and time since the first, until a block that no endpoint gives again is left out. */
+/** A block that no endpoint gives again is left out after this many tries over at least this time. */
 const GIVE_UP_AFTER = { tries: 5, ms: 60_000 }
 
 /** Leaves out a block that no endpoint gives any more: the audit of later blocks goes on. False: it is too early. */

@@ -48,9 +48,9 @@ export interface GapKeeper {
 export interface OpenGap {
 	readonly number: bigint
 	readonly wantedAtMs?: number
-	/** Null: those of all watches. */
+	/** For which the block was asked. Null: for the addresses of all watches. */
 	readonly addresses: readonly Address[] | null
-	/** Where they are others once the block was read, it is read again. */
+	/** The watches at that time: if they have changed once the block was read, it is read again. */
 	readonly watches: WatchIndex
 }
 

@@ -157,7 +157,7 @@ export function openHistoryFiles(stateFolder: string): HistoryReader {
 	}
 }
 
-/** In every hole: what is missing may have been about anything. */
+/** Part of every hole; a hole matches every query, since its rows may have been about anything. */
 const HOLE = Buffer.from('"hole":{')
 
 /** An unreadable line becomes a hole of one row. */

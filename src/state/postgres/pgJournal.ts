@@ -251,7 +251,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		async compact(whole, rows) {
 			mustHavePlace()
 			const batch = freshBatch()
-			// The head names no part of this batch yet: what was written of it would only take room.
+			// No reader uses the parts of this batch until the head names it: remove them, since they take room.
 			const forget = () => ask(FORGET_PARTS, [name, batch]).catch(() => undefined)
 			const bytes = await writeParts(database, batch, whole).catch(async (error: unknown) => {
 				await forget()

@@ -1,4 +1,4 @@
-// Which messages must not overtake each other: those that are about the same thing.
+// Which messages must not overtake each other: messages about the same thing.
 import { expect, test } from 'vitest'
 import { blockerOf } from '../../../src/core/outbox/waiting.js'
 import type { SystemData } from '../../../src/model/alert.js'

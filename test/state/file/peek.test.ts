@@ -19,6 +19,22 @@ describe('peek', () => {
 
 	afterEach(() => removeFolder(root))
 
+	/** Looks again and again until `stop`, and keeps the checkpoints; -1: nothing is stored yet. */
+	function looking() {
+		const looks: bigint[] = []
+		let isOver = false
+		const look = async () => {
+			while (!isOver) {
+				const seen = await peek({ kind: 'folder', dir: folder })
+				looks.push(seen?.whole.networks.get('ethereum')?.checkpoint.number ?? -1n)
+			}
+		}
+		const stop = () => {
+			isOver = true
+		}
+		return { looks, look, stop }
+	}
+
 	test('default: null where nothing was ever stored, and nothing is made there', async () => {
 		expect(await peek({ kind: 'folder', dir: folder })).toBeNull()
 		expect(await readdir(root)).toEqual([])
@@ -38,44 +54,31 @@ describe('peek', () => {
 	})
 
 	test('behavior: in the midst of many writes every look succeeds, and none goes back', async () => {
-		const looks: bigint[] = []
-		let writing = true
-		const look = async () => {
-			while (writing)
-				looks.push(
-					(await peek({ kind: 'folder', dir: folder }))?.whole.networks.get('ethereum')?.checkpoint.number ?? -1n,
-				)
-		}
+		const { looks, look, stop } = looking()
 		// Looking begins before the first start, and sees it.
-		const looking = look()
+		const ended = look()
 		const store = await openFileStore(folder, { clock: () => 0 })
 		for (let number = 0; number < 60 || looks.length <= 10; number++)
 			await store.commit(commitOf({ checkpoint: blockOf(number) }))
-		writing = false
-		await looking
+		stop()
+		await ended
 		await store.close()
 		expect(looks.length).toBeGreaterThan(10)
 		expect(looks).toEqual([...looks].sort((a, b) => (a < b ? -1 : 1)))
 	})
+
 	test('behavior: in the midst of changes so large that each is a snapshot, every look succeeds, too', async () => {
 		const store = await openFileStore(folder, { clock: () => 0 })
 		await store.commit(commitOf({ checkpoint: blockOf(0) }))
-		const looks: bigint[] = []
-		let writing = true
-		const look = async () => {
-			while (writing)
-				looks.push(
-					(await peek({ kind: 'folder', dir: folder }))?.whole.networks.get('ethereum')?.checkpoint.number ?? -1n,
-				)
-		}
-		const looking = look()
+		const { looks, look, stop } = looking()
+		const ended = look()
 		for (let number = 1; number <= 12; number += 1) {
 			const deliveries = Array.from({ length: 2_001 }, (_, at) => deliveryOf(`${number}_${at}`))
 			await store.commit(commitOf({ checkpoint: blockOf(number), deliveries }))
 			await store.drop(deliveries.map(({ id }) => id))
 		}
-		writing = false
-		await looking
+		stop()
+		await ended
 		await store.close()
 		expect(looks.length).toBeGreaterThan(1)
 		expect(looks).toEqual([...looks].sort((a, b) => (a < b ? -1 : 1)))
