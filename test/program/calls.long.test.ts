@@ -8,7 +8,7 @@ import { assemble } from '../support/assembler.js'
 import { typed } from '../support/commandLine.js'
 import { encodeActions, puppetCode } from '../support/puppet.js'
 import { callOf } from '../support/tokenContracts.js'
-import { hookServer, inProcess, other, polled, settings, siteOf, stranger, told, watchlist } from './site.js'
+import { booksOpened, hookServer, inProcess, other, settings, siteOf, stranger, told, watchlist } from './site.js'
 
 const safe: Address = '0x00000000000000000000000000000000005afe00'
 const singleton: Address = '0x0000000000000000000000000000000000051d61'
@@ -33,7 +33,7 @@ test('a function named in a watchlist, from the watchlist to the webhook', async
 	expect(check.stdout).toMatch(/Safe .*, calls of sweep\(address,uint256\), /)
 
 	const running = site.start(['run'])
-	await polled(running)
+	await booksOpened(running)
 	const from = await node.head()
 	await node.send({ from: other, to: safe, data: callOf('sweep(address,uint256)', stranger, 7n), gas: 500_000n })
 	await hook.until(1)

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
 import { startTestAnvil } from '../support/anvil.js'
 import { preload } from '../support/preload.js'
-import { hookServer, polled, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+import { booksOpened, hookServer, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
 
 const hourMs = 3_600_000
 
@@ -24,7 +24,7 @@ async function startBesideClock() {
 		...{ SET_CLOCK: file, SMALL_FIGURES: 'stallCheckMs=500', LOG_LEVEL: 'debug' },
 	}
 	let running = here.start(['run'], env)
-	await polled(running)
+	await booksOpened(running)
 	let valueWei = 0n
 	return {
 		hook,

@@ -16,7 +16,7 @@ import { startMailServer } from '../support/mailServer.js'
 import { smallFigures, soonLeftOut } from '../support/preload.js'
 import { callOf, erc20, erc721, erc1155 } from '../support/tokenContracts.js'
 import { unnamedFields } from '../support/unnamedFields.js'
-import { hookServer, polled, siteOf } from './site.js'
+import { booksOpened, hookServer, siteOf } from './site.js'
 
 const secret = `whsec_${Buffer.from('a secret of more than 24 bytes').toString('base64')}`
 const [payer, treasury, stranger, deployer] = [
@@ -109,7 +109,7 @@ test('every message, by webhook and by mail, is what the schema says', async () 
 		'watchlists/a.yaml': watchlist,
 	})
 	const running = site.start(['run'], env)
-	await polled(running)
+	await booksOpened(running)
 
 	const parsed = new Map<Hit, Body>()
 	const bodyOf = (hit: Hit): Body => {

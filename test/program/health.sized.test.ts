@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { startTestAnvil, type TestAnvil } from '../support/anvil.js'
 import { inFull, testInFull, testOnce } from '../support/longRun.js'
 import type { Running, Site } from '../support/program.js'
-import { hookServer, inProcess, other, polled, settings, siteOf, treasury, watchlist } from './site.js'
+import { booksOpened, hookServer, inProcess, other, settings, siteOf, treasury, watchlist } from './site.js'
 
 let node: TestAnvil
 
@@ -40,7 +40,7 @@ testOnce('default: nothing is wrong, and a script sees it', async () => {
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }, more), ...watches })
 	const running = here.start(['run'])
 	const origin = await served(running)
-	await polled(running)
+	await booksOpened(running)
 	expect((await untilSaid(origin, '"status":"ok"')).status).toBe(200)
 	expect(await status(here)).toEqual({ code: 0, running: true, ok: true, reason: null })
 	await running.stop()
@@ -92,7 +92,7 @@ testInFull('error: the only receiver refuses our credentials', async () => {
 	})
 	const running = here.start(['run'])
 	const origin = await served(running)
-	await polled(running)
+	await booksOpened(running)
 	await node.send({ from: other, to: treasury, valueWei: 1n })
 	const said = await untilSaid(origin, 'hook refuses')
 	expect(said.status).toBe(503)
@@ -105,7 +105,7 @@ testInFull('error: beside a daemon that was killed', async () => {
 	const hook = await hookServer()
 	const here = siteOf({ 'tracewatch.yaml': settings(node.url, { hook: hook.origin }), ...watches })
 	const running = here.start(['run'])
-	await polled(running)
+	await booksOpened(running)
 	await running.stop('SIGKILL')
 	const { code, stdout } = await inProcess(here).run(['status'])
 	expect(code).toBe(1)

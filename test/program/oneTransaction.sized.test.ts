@@ -6,10 +6,10 @@ import { typed } from '../support/commandLine.js'
 import { type Dialect, Refused, startDialectGateway } from '../support/dialectGateway.js'
 import { divided, testInFull } from '../support/longRun.js'
 import {
+	booksOpened,
 	hookServer,
 	inProcess,
 	other,
-	polled,
 	settings,
 	siteOf,
 	stranger,
@@ -90,7 +90,7 @@ async function start(source: 'debug' | 'trace') {
 	await node.send({ from: treasury, to: other, valueWei: 1n })
 	await node.mine(2)
 	const running = here.start(['run'])
-	await polled(running)
+	await booksOpened(running)
 	let paid = 100n
 	/** A block with a payment to the vault, and one by the stranger, which is the faulty one. */
 	const block = async (tx: { readonly to: typeof vault; readonly valueWei: bigint }) => {

@@ -67,12 +67,18 @@ export function inProcess(site: Site): Site {
 /** Resolves when the daemon has taken in its watches, for the first time. */
 export const polled = (running: Running) => running.line(({ msg }) => msg === 'coverage changed')
 
+/**
+ * Resolves when it has opened books, too. While Anvil mines a block it gives the balances after that block for the ones
+ * after the newest: what a test sends before may be in a new book already, and is then not found by it.
+ */
+export const booksOpened = (running: Running) => running.line(({ msg }) => msg === 'books of new watches opened')
+
 /** A daemon that has polled, with a receiver `hook`. */
 export async function startWatching(rpc: string, files: Readonly<Record<string, string>>) {
 	const hook = await hookServer()
 	const here = siteOf({ 'tracewatch.yaml': settings(rpc, { hook: hook.origin }), ...files })
 	const running = here.start(['run'])
-	await polled(running)
+	await booksOpened(running)
 	return { hook, here, running }
 }
 

@@ -263,5 +263,7 @@ async function openBooks(session: PollSession, ports: PollPorts, signal: AbortSi
 	const before = state.booksSeen && { before: state.booksSeen }
 	const facts = { watches: config.watches, books: state.books, head: head.latest.number, since, ...before }
 	const opening = await auditor.open(checkpoint, facts, signal)
-	if (opening !== null) await advance(session, opening, null, ports)
+	if (opening === null) return
+	await advance(session, opening, null, ports)
+	ports.log.info({ books: opening.books.size, block: checkpoint.number }, 'books of new watches opened')
 }
