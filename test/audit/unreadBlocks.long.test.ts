@@ -10,8 +10,8 @@ import { failingBlocks } from '../support/failingBlock.js'
 import { openFileStore } from '../support/fileStore.js'
 import { temporaryFolder } from '../support/folder.js'
 
-/** The program is killed after the scanner's commit of a payment's block, and long before the next start. */
-async function openAfterKill(runsOnce = false) {
+/** The program is killed after the scanner's commit of a payment's block, and starts again so many blocks later. */
+async function openAfterKill({ runsOnce = false, later = 140 } = {}) {
 	const failing = failingBlocks()
 	const node = await startTestAnvil()
 	const gateway = await startDialectGateway(node.url, { twist: failing.twist })
@@ -55,7 +55,7 @@ async function openAfterKill(runsOnce = false) {
 	onTestFinished(() => bench.close())
 	const { checkpoint, audit } = (await bench.store.network('local')) ?? {}
 	expect([checkpoint?.number, audit?.taken]).toEqual([paid.number, paid.number - 1n])
-	await node.mine(140)
+	await node.mine(later)
 	failing.numbers.add(paid.number)
 	failing.hashes.add(paid.txHash)
 	return { node, bench, failing, paid, pay, alice }
@@ -107,7 +107,7 @@ describe('a block that was scanned and that no endpoint gives again', () => {
 	})
 
 	test('behavior: `once` goes on at once', async () => {
-		const { bench, failing, paid } = await openAfterKill(true)
+		const { bench, failing, paid } = await openAfterKill({ runsOnce: true })
 		failing.error = pruned
 		await bench.poll()
 		const state = await bench.store.network('local')
@@ -116,6 +116,13 @@ describe('a block that was scanned and that no endpoint gives again', () => {
 		expect(logs?.runs).toContainEqual(
 			expect.objectContaining({ fromBlock: Number(paid.number), blocks: 1, why: 'audit' }),
 		)
+	})
+
+	test('behavior: near the head its traces may be yet to come: it is waited for', async () => {
+		const { bench, failing, paid } = await openAfterKill({ later: 100 })
+		failing.error = pruned
+		expect(await polls(bench, 12)).toBe(12)
+		expect((await bench.store.network('local'))?.audit?.taken).toBe(paid.number - 1n)
 	})
 
 	test('behavior: the endpoint may give it later: it is waited for', async () => {

@@ -115,13 +115,13 @@ const GIVE_UP_AFTER = { tries: 5, ms: 60_000 }
 /** Leaves out a block that no endpoint gives any more: the audit of later blocks goes on. False: it is too early. */
 async function passUnread(
 	number: bigint,
-	{ message, facts: { forNow } }: RpcError,
+	{ message }: RpcError,
 	session: PollSession,
 	ports: PollPorts,
 ): Promise<boolean> {
 	const { queue, runsOnce } = ports.audit
 	// An endpoint that lags, or has not made the traces of a new block yet, says the same.
-	if (forNow === true || isKeepingState(number, session.head.latest.number)) return false
+	if (isKeepingState(number, session.head.latest.number)) return false
 	const nowMs = ports.clock()
 	const { sinceMs, ...before } = queue.failed ?? { tries: 0, sinceMs: nowMs, leftOut: null }
 	queue.failed = { ...before, tries: before.tries + 1, sinceMs }
