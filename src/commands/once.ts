@@ -1,5 +1,6 @@
 import { rm } from 'node:fs/promises'
 import { configuredIn } from '../config/settings/settings.js'
+import { isHeld } from '../core/outbox/waiting.js'
 import { openParts } from '../daemon/parts.js'
 import { controlPath } from '../ops/controlSocket.js'
 import { version } from '../version.js'
@@ -35,10 +36,10 @@ export const once: Command = {
 				}),
 			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			// Due deliveries that were not tried: the first of their queue failed, and its next attempt is later.
+			// A later run tries them: they failed before, or wait behind one that did.
 			const isConfigured = configuredIn(config.receivers)
 			const waiting = (await parts.store.deliveries('pending')).filter(
-				(one) => isConfigured(one) && one.nextAttemptAtMs <= Date.now(),
+				(one) => isConfigured(one) && !isHeld(one),
 			).length
 			const unfinished = results.filter((result) => result !== 'done').length
 			log.info(

@@ -257,6 +257,20 @@ testOnce('error: `once` ends with 75 while the first message of a queue waits fo
 	expect(told(sick.hits.slice(1)).map(({ data }) => data.valueWei)).toEqual(['1', '4', '2'])
 })
 
+testOnce.each([
+	['its next attempt', { status: 503, headers: { 'retry-after': '3600' } }],
+	['its refusal to end', { status: 400 }],
+] as const)('error: `once` ends with 75 while a message waits for %s', async (_, answer) => {
+	const sick = await hookServer()
+	sick.answer = () => answer
+	const opened = site({ sick: sick.origin }, [`{address: ${treasury}, from_block: 4}`])
+	expect((await opened.run(['once'])).code).toBe(75)
+	expect((await opened.run(['once'])).code).toBe(75)
+	sick.answer = () => 204
+	await opened.run(['deliveries', 'retry', '--all'])
+	expect((await opened.run(['once'])).code).toBe(0)
+})
+
 describeOnce('test-send', () => {
 	test('to a webhook: marked as a test, signed, the state untouched', async () => {
 		const hook = await hookServer()

@@ -168,7 +168,17 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 			while (!signal.aborted) {
 				await fallbacks.look()
 				const queues = await claim(nowMs)
-				if (queues.length === 0) break
+				if (queues.length === 0) {
+					// Posted meanwhile, to a fallback.
+					const posted = (await store.deliveries('pending')).filter(
+						({ attempts, nextAttemptAtMs: atMs }) => attempts === 0 && atMs > nowMs && atMs <= clock(),
+					)
+					if (posted.length === 0) break
+					await store.retry(
+						posted.map(({ id }) => id),
+						nowMs,
+					)
+				}
 				const ends = await Promise.allSettled(queues.map((queue) => work(queue, context)))
 				for (const end of ends) if (end.status === 'rejected') throw end.reason
 			}

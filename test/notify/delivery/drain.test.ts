@@ -6,6 +6,7 @@ import { alertDeliveryOf, deliveryOf, idOf, keptLog, mailDeliveryOf, never, star
 import { ids, retry, scripted, useLab } from './lab.js'
 
 const lab = useLab()
+const gone: Outcome = { result: 'parked', code: 'refused', reason: 'hook.example answered 410' }
 
 describe('a single drain of the queue', () => {
 	test('default: carries out what is due, once, and forgets it', async () => {
@@ -16,6 +17,18 @@ describe('a single drain of the queue', () => {
 		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 3, failed: 0, held: 0 })
 		expect(hook.got).toEqual(ids(1, 2, 3))
 		expect(await lab.statuses()).toEqual(['4 pending'])
+	})
+
+	test('behavior: a fallback gets its messages in the same run, while time passes', async () => {
+		const [hook, desk] = [scripted('hook', () => gone), scripted('desk')]
+		await lab.store.post([alertDeliveryOf(1)])
+		const deliverer = createDeliverer({
+			...{ store: lab.store, log: keptLog(), receivers: [hook, desk] },
+			clock: () => (lab.nowMs += 1),
+			optionsOf: (name) => ({ fallback: name === 'hook' ? 'desk' : null, digest: null }),
+		})
+		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 2, failed: 1, held: 0 })
+		expect([hook.got.length, desk.got.length]).toEqual([1, 2])
 	})
 
 	test('behavior: more than one claim long', async () => {
