@@ -249,7 +249,8 @@ function createForeignCount(log: Log): (block: bigint, count: number) => void {
 }
 
 function incapable({ endpoint }: Rpc, { reasons }: Capabilities): RpcError {
-	return new RpcError(`${endpoint} cannot tell what happens inside of transactions: ${reasons.join('; ')}`, {
+	const why = reasons.join('; ') || 'each of its sources of traces failed when it was used'
+	return new RpcError(`${endpoint} cannot tell what happens inside of transactions: ${why}`, {
 		kind: 'unsupported',
 		endpoint,
 	})

@@ -206,7 +206,8 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		const isNow = line.lagBlocks === null || (daemon?.ok === true && daemon.running === true)
+		const isPolled = daemon?.running === true && daemon.failing?.includes(line.network) !== true
+		const isNow = line.lagBlocks === null || isPolled
 		const ago = `${line.lastScanSecondsAgo} s ago${isNow ? headInWords(line) : ' (and the head as of then)'}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`
 		for (const { fromBlock, since, reason, acceptedAt } of line.gaps) {

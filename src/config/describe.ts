@@ -1,7 +1,7 @@
 import { formatAmount } from '../base/amount.js'
 import { counted } from '../base/text/counted.js'
 import { arbitrumMisses, isArbitrum } from '../core/chains.js'
-import { contractsInWords } from '../core/control/provedInWords.js'
+import { contractsUnreadInWords } from '../core/control/unreadInWords.js'
 import { logProofInWords } from '../core/cost/logProofInWords.js'
 import { MOST_TURNS, tooManyInWords } from '../core/ledger/books.js'
 import { noBooksBy } from '../core/ledger/kindsNeedingBooks.js'
@@ -61,7 +61,7 @@ function networkInWords(network: NetworkSettings, { watches }: Config): string[]
 			: confirmations === 0
 				? 'up to the newest block'
 				: `up to ${counted(confirmations, 'block')} behind the newest`
-	const proved = contractsInWords(watches.rules, network)
+	const unread = contractsUnreadInWords(watches.rules, network)
 	const ownRules = watches.rules.filter((rules) => rules.network === name)
 	const areTokensAsked = asksForTokens(ownRules, network.tokens ?? noTokens)
 	const again = settle === 'finalized' ? 'once it is finalized' : `${counted(settle, 'block')} later`
@@ -70,7 +70,7 @@ function networkInWords(network: NetworkSettings, { watches }: Config): string[]
 		`    polls ${stepsInWords(schedule)}${heads}, ${depth}; each block is looked at again ${again}`,
 		`    ${booksInWords(network, watches.networks.get(name)?.index.size ?? 0)}`,
 		`    ${knownTokensInWords(network)}`,
-		...(proved === null ? [] : [`    contracts: ${proved}`]),
+		...(unread === null ? [] : [`    contracts: ${unread}`]),
 		...(areTokensAsked ? [`    logs of tokens: ${logProofInWords({ isPrivate, endpoints: rpc.length })}`] : []),
 	]
 }

@@ -1,4 +1,4 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect } from 'vitest'
 import { check } from '../../src/commands/check.js'
@@ -8,9 +8,6 @@ import { temporaryFolder } from '../support/folder.js'
 import { testInFull, testOnce } from '../support/longRun.js'
 
 let folder: string
-const provedWords =
-	'the listed slots, functions and lists did not move unexplained; other slots, and a value that is set and set back ' +
-	'within one block, are not seen'
 
 beforeEach(() => {
 	folder = temporaryFolder()
@@ -103,13 +100,6 @@ watches:
 		expect(err).toContain('none are kept of that many addresses: watch fewer')
 	})
 
-	testOnce('behavior: of contracts, it says what docs/nodes.md says is proved, where a watch asks for it', async () => {
-		const nodes = readFileSync('docs/nodes.md', 'utf8').replaceAll('\n', ' ')
-		expect(nodes).toContain(`What is proved: ${provedWords}.`)
-		const { out } = await run(check)
-		expect(out.split(provedWords)).toHaveLength(2)
-	})
-
 	testOnce('says in plain words who is notified of what', async () => {
 		const { code, out, err } = await run(check)
 		expect(out.split('\n')).toEqual([
@@ -120,7 +110,6 @@ watches:
 			'    polls every 12s, up to 12 blocks behind the newest; ' + 'each block is looked at again once it is finalized',
 			'    keeps books: a balance change that no event explains is reported',
 			'    names no tokens: only watches that set `tokens` report any',
-			`    contracts: ${provedWords}`,
 			'  gnosis (chain 100): asks 127.0.0.1:8545, by trace_block',
 			'    polls every 5m, up to the newest finalized block; each block is looked at again 64 blocks later',
 			'    keeps books: a balance change that no event explains is reported',

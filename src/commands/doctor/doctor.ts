@@ -5,11 +5,12 @@ import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
-import { contractsInWords } from '../../core/control/provedInWords.js'
+import { contractsUnreadInWords } from '../../core/control/unreadInWords.js'
 import { logProofInWords } from '../../core/cost/logProofInWords.js'
 import { MOST_BOOKS } from '../../core/ledger/books.js'
 import { type NoBooks, noBooksBy, unreportedInWords } from '../../core/ledger/kindsNeedingBooks.js'
 import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
+import { asksForContracts } from '../../kinds/all.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
@@ -44,11 +45,11 @@ type NetworkReport = Awaited<ReturnType<typeof examine>>
 
 async function examine(network: NetworkSettings, config: Config, signal: AbortSignal) {
 	const watches = watchesOn(config.watches, network.name).size
-	const contracts = contractsInWords(config.watches.rules, network)
 	const asked = {
 		...network,
 		keepsBooks: network.keepsBooks && watches <= MOST_BOOKS,
-		readsContracts: contracts !== null && !network.isPrivate,
+		readsContracts:
+			!network.isPrivate && config.watches.rules.some((one) => one.network === network.name && asksForContracts(one)),
 	}
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
 	const able = endpoints.filter(({ usable }) => usable).length
@@ -61,8 +62,8 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 		watches,
 		/** How it is proved that no token log is missing; null when no watch asks for tokens. */
 		logs: areTokensAsked(config.watches, network) ? logProofInWords({ ...network, endpoints: able }) : null,
-		/** What is proved of watched contracts; null when no watch asks for `control` or `code`. */
-		contracts,
+		/** Why watched contracts are not read; null: they are, or no watch asks for `control` or `code`. */
+		contracts: contractsUnreadInWords(config.watches.rules, network),
 		/** What cannot be proved with only one endpoint; null when there are several, or none works. */
 		alone: witnessInWords(able),
 		/** Kinds that watches ask for and that this network cannot report, and what to do; null: none is known. */

@@ -53,3 +53,21 @@ test('error: a node that reports nothing of the inside of transactions is not re
 	expect(error.kind).toBe('unsupported')
 	expect(error.message).toMatch(/cannot tell what happens inside of transactions/)
 })
+
+test('error: a node that loses its traces says so at each read', async () => {
+	const lacks: string[] = []
+	const gateway = await startDialectGateway(anvil.url, { lacks }, answers)
+	const rpcs = [createRpc({ url: gateway.url })]
+	const endpoints = createEndpoints({ rpcs, chainId: 31337, clock: standingClock, log: silent, wait: async () => {} })
+	const chain = createChain({ endpoints, source: 'auto', log: silent })
+	const read = async () => {
+		for await (const _ of chain.walk({ from: 1n, to: 9n }, new Set([`0x${'1'.repeat(40)}`] as const), never));
+	}
+	await read()
+	lacks.push(...noTraces, 'debug_traceBlockByNumber')
+	const words: string[] = []
+	for (let n = 0; n < 3; n++) words.push((await errorOf(read())).message)
+	await chain.close()
+	await gateway.close()
+	expect(words[2]).toContain('inside of transactions: each of its sources of traces failed when it was used')
+})
