@@ -41,7 +41,13 @@ export const once: Command = {
 			const waiting = (await parts.store.deliveries('pending')).filter(
 				(one) => isConfigured(one) && !isHeld(one),
 			).length
-			const unfinished = results.filter((result) => result !== 'done').length
+			// A head behind the checkpoint for so long is no endpoint that lags for a moment.
+			const { networks } = await parts.store.summary()
+			const stalled = parts.pollers.filter(({ name, network: { stallAfterMs }, status }) => {
+				const quietMs = Date.now() - (networks.get(name)?.updatedAtMs ?? 0)
+				return status().backSinceMs !== null && quietMs > (stallAfterMs ?? Number.POSITIVE_INFINITY)
+			})
+			const unfinished = results.filter((result) => result !== 'done').length + stalled.length
 			log.info(
 				{ networks: results.length, unfinished, delivered, failed, held, waiting },
 				'all networks were polled once',

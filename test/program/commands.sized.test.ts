@@ -271,6 +271,16 @@ testOnce.each([
 	expect((await opened.run(['once'])).code).toBe(0)
 })
 
+testOnce('error: `once` ends with 75 where the head stays behind the checkpoint', async () => {
+	const younger = await startTestAnvil()
+	onTestFinished(() => younger.stop())
+	const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${stranger}, kinds: [transfer]}`])
+	expect((await opened.run(['once'])).code).toBe(0)
+	const stalls = settings(younger.url, { hook: 'http://127.0.0.1:9' }, '    stall_after: 3s\n')
+	opened.write('tracewatch.yaml', stalls)
+	await expect.poll(async () => (await opened.run(['once'])).code, { timeout: 20_000 }).toBe(75)
+})
+
 describeOnce('test-send', () => {
 	test('to a webhook: marked as a test, signed, the state untouched', async () => {
 		const hook = await hookServer()
