@@ -41,7 +41,7 @@ export const once: Command = {
 			const waiting = (await parts.store.deliveries('pending')).filter(
 				(one) => isConfigured(one) && !isHeld(one),
 			).length
-			// A head behind the checkpoint for so long is no endpoint that lags for a moment.
+			// For a moment an endpoint may lag behind another one.
 			const { networks } = await parts.store.summary()
 			const stalled = parts.pollers.filter(({ name, network: { stallAfterMs }, status }) => {
 				const quietMs = Date.now() - (networks.get(name)?.updatedAtMs ?? 0)

@@ -19,8 +19,8 @@ export const status: Command = {
 			.description(
 				paragraphs(`Prints how far each network is scanned and what is pending, held, parked, dead and delivered
 for each receiver, and whether a daemon runs and is well. Reads the state and asks the daemon: it works beside a
-running one, and asks no node. Ends with 1 when the daemon is not well or was killed, nothing was scanned for 15
-minutes, or a receiver refuses messages or has dead ones.`),
+running one, and asks no node. With a database it reads the state alone: /healthz says more. Ends with 1 when the daemon
+is not well or was killed, nothing was scanned for 15 minutes, or a receiver refuses messages or has dead ones.`),
 			)
 			.option('--json', 'one JSON object')
 			.option(...configOption),

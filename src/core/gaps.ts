@@ -95,7 +95,7 @@ export function lackingGap(
 	unread: readonly UnreadTransaction[],
 	nowMs: number,
 ): Gap {
-	const reason = whyUnread(unread).slice(0, mostReason)
+	const reason = shortened(whyUnread(unread))
 	const known = before?.block.hash === block.hash ? before : null
 	if (known !== null && known.openedAtMs !== null) return { ...widened(known, addresses), reason }
 	const { tries = 1, sinceMs = nowMs } = known ?? {}
@@ -110,10 +110,12 @@ function isBesieged(number: bigint, open: ReadonlySet<bigint>): boolean {
 }
 
 function reasonOf(round: readonly ClientOutcome[]): string {
-	return round
-		.flatMap(({ client, result, why }) => (result === 'unable' ? [] : [`${client}: ${why}`]))
-		.join('; ')
-		.slice(0, mostReason)
+	const reasons = round.flatMap(({ client, result, why }) => (result === 'unable' ? [] : [`${client}: ${why}`]))
+	return shortened(reasons.join('; '))
+}
+
+function shortened(reason: string): string {
+	return reason.length > mostReason ? `${reason.slice(0, mostReason - 1)}…` : reason
 }
 
 /** Opened, and not read since. */

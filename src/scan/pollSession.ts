@@ -302,7 +302,7 @@ export async function write(
 		const why =
 			proved === true
 				? 'alert retracted: balances prove that its block moved something else'
-				: 'alert retracted: its event has left the chain'
+				: 'alert retracted: its event has left the chain, or is explained by now'
 		log.warn({ alert: id, block: block.number }, why)
 	}
 }

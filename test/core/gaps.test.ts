@@ -1,6 +1,6 @@
 // When a block that fails may be left out as a gap.
 import { expect, test } from 'vitest'
-import { mayOpen } from '../../src/core/gaps.js'
+import { lackingGap, mayOpen } from '../../src/core/gaps.js'
 import type { ClientOutcome } from '../../src/model/chain.js'
 import type { Gap } from '../../src/model/state.js'
 import { blockRef } from './build.js'
@@ -30,4 +30,10 @@ test.each([
 	[36n, false, false],
 ])('args: a first failure after a gap at block %s, a good block around it: %s -> %s', (gap, isAfterGood, may) => {
 	expect(mayOpen(suspect({ tries: 1, isAfterGood }), [fails], new Set([gap]), 0)).toBe(may)
+})
+
+test('behavior: a long reason ends with a sign that it was cut', () => {
+	const unread = { txHash: `0x${'1'.repeat(64)}`, block: blockRef(100), why: 'x'.repeat(600) } as const
+	const { reason } = lackingGap(null, suspect({}), [unread], 0)
+	expect(reason).toMatch(/^transaction 0x1{64}: x{419}…$/)
 })
