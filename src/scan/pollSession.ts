@@ -1,4 +1,4 @@
-import { inSteps } from '../base/waits/slices.js'
+import { inSteps, isSliceOver, nextSlice } from '../base/waits/slices.js'
 import { withUnprovedLogs } from '../core/ledger/unprovedLogs.js'
 import { enrolmentSteps } from '../core/matching/coverage.js'
 import { foldOverflow } from '../core/outbox/fold.js'
@@ -174,6 +174,7 @@ export async function startSession(
 		committed.state = await ports.store.enrol(network.name, change)
 		const backfills = committed.state.backfills.length
 		ports.log.info({ addresses: change.covered.size, watched: watches.size, backfills }, 'coverage changed')
+		await warnOfLater(change.covered, head.latest.number, ports.log)
 	}
 	committed.target = mustKnow(network, targetOf(head, network.confirmations))
 	committed.head = head
@@ -185,6 +186,23 @@ export async function startSession(
 		books: state.booksSeen ?? (await audit.auditor?.summary(watches, state)),
 		blocks: 0n,
 	})
+}
+
+/** A `from_block` beyond the head is rarely meant: nothing is reported until then. */
+async function warnOfLater(covered: NetworkState['covered'], head: bigint, log: Log): Promise<void> {
+	let count = 0
+	let first: Address | null = null
+	for (const [address, { from }] of covered) {
+		if (isSliceOver()) await nextSlice()
+		if (from <= head + 1n) continue
+		count++
+		first ??= address
+	}
+	if (count === 0) return
+	log.warn(
+		{ addresses: count, address: first, head },
+		'watches begin after the head: nothing is reported of them until then',
+	)
 }
 
 export function auditSession(poll: PollSession): PollSession {
