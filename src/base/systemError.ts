@@ -29,6 +29,7 @@ const words: Readonly<Record<string, string>> = {
 	ETIMEDOUT: 'it did not answer in time',
 	HPE_HEADER_OVERFLOW: 'it sends headers without end',
 	HPE_INVALID_CONSTANT: 'it does not speak HTTP',
+	EPROTOCOL: 'its answer is not SMTP, or too long',
 	// Certificates.
 	CERT_HAS_EXPIRED: 'its certificate has expired',
 	DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',

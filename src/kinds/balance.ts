@@ -54,9 +54,9 @@ export const balance: KindRecord<Crossing> = {
 	},
 	alarm: { rank: 3, marks: ['LOW', 'HIGH'], markOf: ({ crossed }) => (crossed === 'below' ? 'LOW' : 'HIGH') },
 	sentence(data) {
-		const isLow = data.crossed === 'below'
-		const moved = `the balance of ${watchName(data)} ${isLow ? 'fell' : 'rose'} to ${coinsOf(data)}`
-		return `${isLow ? 'LOW' : 'HIGH'}: ${moved}, ${data.crossed} ${data.threshold} ${assetOf(data)}`
+		const now = `the balance of ${watchName(data)} is ${coinsOf(data)}`
+		// No word of how it moved: a new watch may be beyond the threshold from the start.
+		return `${data.crossed === 'below' ? 'LOW' : 'HIGH'}: ${now}, ${data.crossed} ${data.threshold} ${assetOf(data)}`
 	},
 	facts: (data) =>
 		accountFacts(data, [

@@ -206,7 +206,11 @@ export function applyResolutions(
 		}
 	}
 	markInstead(draft, instead)
-	return applyPost(draft, post)
+	const marked = post.flatMap((one) => {
+		const record = isAlert(one.message.data) ? draft.networks.get(one.message.data.network) : undefined
+		return record === undefined ? one : markedAfter(record, [one])
+	})
+	return applyPost(draft, marked)
 }
 
 export function applyRetry(

@@ -177,6 +177,7 @@ function withTable(document: string, name: string, rows: readonly (readonly stri
 const ownAnswers: readonly Reply[] = [
 	{ status: 200, body: '{}' },
 	{ status: 400, body: '{"ok":false,"description":"Bad Request: chat not found"}' },
+	{ status: 403, body: '{"ok":false,"description":"Forbidden: bot was blocked by the user"}' },
 	{ status: 400, body: '{"status":"invalid event","errors":["\'routing_key\' is invalid"]}' },
 ]
 

@@ -132,8 +132,8 @@ const listedAtOnce = 20
 function* linesOf(found: readonly Delivery[], most: number, isConfigured: IsConfigured): Generator<string> {
 	if (found.length === 0) yield 'nothing is pending, held, parked or dead'
 	for (const one of found.slice(0, most)) yield* inWords(one, isConfigured)
-	if (found.length > most)
-		yield `${found.length - most} of them are not shown: --all shows them, --receiver and --status choose`
+	const left = counted(found.length - most, 'of them is', 'of them are')
+	if (found.length > most) yield `${left} not shown: --all shows them, --receiver and --status choose`
 }
 
 function* inWords(delivery: Delivery, isConfigured: IsConfigured): Generator<string> {

@@ -26,8 +26,8 @@ function coinOf(network: unknown): Coin | null {
 }
 
 /**
- * Problems between entries: a name that stands twice, a fallback that is none. Two receivers may name each other: a
- * message to a fallback is not passed on to its own fallback.
+ * Problems between entries: a name that stands twice, a fallback that is none. Two receivers may name each other: no
+ * alert goes back to a receiver that refused it.
  */
 export function crossProblems(source: Source, value: unknown): readonly Problem[] {
 	const problems: Problem[] = []

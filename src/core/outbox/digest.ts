@@ -1,11 +1,11 @@
 /** Joins many alerts into one message. */
 
-import type { DigestData, DigestedAlert, Message } from '../../model/alert.js'
+import type { DigestData, DigestedAlert, Message, MessageContent } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import { isAlert, isDigest } from './messageKinds.js'
 
-/** How many alerts a message carries; a system message counts as one. */
-export function alertsIn({ data }: Message): number {
+/** How many alerts a message carries, with those folded in them; a system message counts as one. */
+export function alertsIn({ data }: { readonly data: MessageContent }): number {
 	if (isDigest(data)) return data.alerts.reduce((sum, alert) => sum + 1 + (alert.data.folded?.count ?? 0), 0)
 	return isAlert(data) ? 1 + (data.folded?.count ?? 0) : 1
 }

@@ -44,18 +44,22 @@ export function refusalsInWords(
 	})
 }
 
-/** One sentence for each receiver or mailbox that is not among the configured ones, and that messages wait for. */
+/** One sentence for each receiver or mailbox that is not among the configured ones, and has messages. */
 export function unconfiguredInWords(
 	summary: Pick<StateSummary, 'receivers'>,
 	configured: readonly string[],
 ): readonly string[] {
-	return [...summary.receivers].flatMap(([name, { pending, held, parked }]) => {
+	return [...summary.receivers].flatMap(([name, { pending, held, parked, dead }]) => {
 		const count = pending + held + parked
-		if (count === 0 || configured.includes(name)) return []
+		if (count + dead === 0 || configured.includes(name)) return []
 		const wait = count === 1 ? 'message waits' : 'messages wait'
+		const [gone, too] =
+			dead === 0
+				? ['', '']
+				: [`, and ${dead} ${dead === 1 ? 'was' : 'were'} given up`, ', which discards those given up too']
 		return [
-			`${count} ${wait} for ${name}, which is not configured. To do: put it back, ` +
-				`or \`tracewatch deliveries drop --all --receiver ${name.includes(' ') ? `'${name}'` : name}\``,
+			`${count} ${wait} for ${name}, which is not configured${gone}. To do: put it back, ` +
+				`or \`tracewatch deliveries drop --all --receiver ${name.includes(' ') ? `'${name}'` : name}\`${too}`,
 		]
 	})
 }

@@ -1,10 +1,11 @@
 /**
  * Who else hears of a receiver: its fallback is notified once of each begin and end of its troubles, and gets, once,
- * each message that it refuses or that is given up; these go no further.
+ * each alert that it refuses or that is given up. These go on to the fallback of the fallback, but never back.
  */
 
 import { sha256 } from '../../base/sha256.js'
 import { iso } from '../../base/utc.js'
+import { isUndelivered } from '../../core/outbox/messageKinds.js'
 import { copiesOf, copyId } from '../../core/outbox/posting.js'
 import { noticeDeliveries } from '../../core/outbox/system.js'
 import type { Addressee, Delivery, Resolution } from '../../model/delivery.js'
@@ -12,7 +13,7 @@ import type { Clock } from '../../model/glossary.js'
 import type { Log, Receiver, Store } from '../../model/ports.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
 import { isOfAll } from './queueMemory.js'
-import { countOf, findingOf, isForFallback, receiverTroubles, sideOf } from './receiverTroubles.js'
+import { countOf, findingOf, receiverTroubles, sideOf } from './receiverTroubles.js'
 import type { TroubleBook } from './troubles.js'
 
 export type Fallbacks = ReturnType<typeof createFallbacks>
@@ -100,14 +101,24 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 		return noticeDeliveries('system.recovered', data, trouble.receivers, troubles.posting())
 	}
 
+	/** The receivers that a message was sent to, along the fallbacks. Without `last`: the settings have changed since. */
+	function wayTo(last: string, first: string): readonly string[] {
+		const way: string[] = []
+		for (let at: string | null = first; at !== null && !way.includes(at); at = at === last ? null : fallbackOf(at))
+			way.push(at)
+		return way
+	}
+
 	/** The messages themselves, once for each recipient of the fallback. */
 	function forwarded(all: readonly Delivery[], fallback: string): readonly Delivery[] {
 		const posting = troubles.posting()
 		const to = { receiver: fallback, recipients: posting.recipientsOf(fallback) }
 		return all.flatMap(({ id, receiver, message, answers }) => {
-			if (isForFallback(message)) return []
+			const { insteadOf = receiver } = message.data
+			const way = wayTo(receiver, insteadOf)
+			if (isUndelivered(message.data) || way.at(-1) !== receiver || way.includes(fallback)) return []
 			const messageOf = (deliveryId: string) =>
-				({ ...message, data: { ...message.data, deliveryId, insteadOf: receiver } }) as const
+				({ ...message, data: { ...message.data, deliveryId, insteadOf } }) as const
 			const answered = (copy: Delivery) => (answers === null ? null : copyId([answers, 'instead'], copy, sha256))
 			const copies = copiesOf([id, 'instead'], to, posting, messageOf)
 			return copies.map((copy) => ({ ...copy, answers: answered(copy) }))

@@ -1,8 +1,7 @@
 /** What is wrong with a receiver, from its deliveries: it fails, it refuses messages, or some were given up. Pure. */
 
-import { isUndelivered } from '../../core/outbox/messageKinds.js'
 import { failedAttempts, isAlone, isTriedAgain, statusOf } from '../../core/outbox/waiting.js'
-import type { Message, UndeliveredData } from '../../model/alert.js'
+import type { UndeliveredData } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
 import type { UndeliveredTrouble } from '../../model/trouble.js'
 
@@ -62,10 +61,9 @@ export function findingOf(side: Side, deliveries: readonly Delivery[]): Finding 
 		)
 		return delivery && { state: 'failing', delivery }
 	}
-	const own = deliveries.filter(({ message }) => !isForFallback(message))
-	const dead = own.findLast(({ status }) => status === 'dead')
+	const dead = deliveries.findLast(({ status }) => status === 'dead')
 	if (dead !== undefined) return { state: 'dead', delivery: dead }
-	const refused = own.find((one) => one.refused !== undefined)
+	const refused = deliveries.find((one) => one.refused !== undefined)
 	return refused === undefined ? null : { state: 'parked', delivery: refused }
 }
 
@@ -90,9 +88,4 @@ export function countOf(state: UndeliveredData['state'], deliveries: readonly De
 		if (state === 'failing') return (status === 'pending' || status === 'held') && !isAlone(one)
 		return state === 'dead' ? status === 'dead' : status === 'pending' || status === 'parked'
 	}).length
-}
-
-/** Goes no further than to a fallback. */
-export function isForFallback({ data }: Message): boolean {
-	return isUndelivered(data) || data.insteadOf !== undefined
 }

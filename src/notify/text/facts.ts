@@ -1,6 +1,7 @@
 /** Content of a message as a list, from which both text and HTML are made, so that both have the same content. */
 
 import { printable } from '../../base/text/printable.js'
+import { alertsIn } from '../../core/outbox/digest.js'
 import { isAlert, isDigest, isUndelivered } from '../../core/outbox/messageKinds.js'
 import { recordOf } from '../../kinds/all.js'
 import { type Fact, fact } from '../../kinds/fact.js'
@@ -76,7 +77,7 @@ function digestFacts(data: DigestData, notes: readonly string[]): Facts {
 		alarms: alarms.length === 0 ? [] : [digestAlarm, ...alarms],
 		rows,
 		facts: [
-			fact('Alerts', String(alerts.length)),
+			fact('Alerts', String(alertsIn({ data }))),
 			fact('Why you get this', `watched in ${watchlists.join(', ')}`),
 			fact('Digest id', id),
 		],

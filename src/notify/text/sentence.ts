@@ -2,6 +2,7 @@
 
 import { counted } from '../../base/text/counted.js'
 import { printable } from '../../base/text/printable.js'
+import { alertsIn } from '../../core/outbox/digest.js'
 import { isAlert, isDigest, isUndelivered } from '../../core/outbox/messageKinds.js'
 import { isImitation } from '../../core/outbox/urgency.js'
 import { recordOf } from '../../kinds/all.js'
@@ -51,13 +52,14 @@ export function sumsInWords({ sums }: FoldedAlerts, most = 3): string {
 }
 
 /** `37 alerts: Treasury and 3 others`; `LOOK-ALIKE: among 37 alerts: Treasury` if one is an alarm. */
-function digestHeadline({ alerts }: DigestData): string {
+function digestHeadline(data: DigestData): string {
+	const { alerts } = data
 	const [first = '', ...others] = new Set(alerts.map(({ data }) => watchName(data)))
 	const more = others.length === 0 ? '' : ` and ${counted(others.length, 'other')}`
 	const found = new Set(alerts.flatMap(marksOf))
 	const marked = marks.filter((mark) => found.has(mark))
 	const begin = marked.length === 0 ? '' : `${marked.join(', ')}: among `
-	return `${begin}${alerts.length} alerts: ${first}${more}`
+	return `${begin}${alertsIn({ data })} alerts: ${first}${more}`
 }
 
 /** `ethereum, base` */

@@ -151,6 +151,11 @@ describe('deliveries list', () => {
 		expect((await run()).out).toEqual(['nothing is pending, held, parked or dead'])
 	})
 
+	test('behavior: of 21 deliveries one is not shown', async () => {
+		await stored(21)
+		expect((await run()).out.at(-1)).toMatch(/^1 of them is not shown: --all shows them/)
+	})
+
 	test('behavior: of many it shows 20 and counts the others; --all shows all, --json is for programs', async () => {
 		await stored(25, [3, 24])
 		const shown = (lines: readonly string[]) => lines.filter((line) => line.startsWith('msg_')).length

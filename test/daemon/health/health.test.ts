@@ -64,6 +64,18 @@ test('behavior: a receiver that is taken out while messages wait for it is named
 	expect(found).toMatchObject({ ok: true, reasons: [expect.stringContaining(words)] })
 })
 
+test.each([
+	['12 messages wait', { ...counts, dead: 2 }, '2 were'],
+	['0 messages wait', { ...counts, parked: 0, dead: 1 }, '1 was'],
+])('behavior: a receiver that is taken out: %s, and those given up are counted', async (wait, hook, gone) => {
+	const summary = async () => ({ networks: new Map(), receivers: new Map([['hook', hook]]) })
+	const { reasons } = await healthWith({ summary })
+	expect(reasons).toEqual([
+		`${wait} for hook, which is not configured, and ${gone} given up. To do: put it back, or ` +
+			'`tracewatch deliveries drop --all --receiver hook`, which discards those given up too',
+	])
+})
+
 const minuteMs = 60_000
 const failure = 'node.example.org did not answer eth_chainId: the connection was refused. To do: see whether it runs'
 const since = new Date(minuteMs).toISOString()

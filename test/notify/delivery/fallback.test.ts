@@ -190,35 +190,69 @@ describe('the fallback of a receiver', () => {
 		expect(retracted.map(({ message: { data } }) => [data.id, data.insteadOf])).toEqual([[left[0]?.id, 'hook']])
 	})
 
-	test('behavior: a delivery that the fallback refuses goes no further', async () => {
-		const [hook, desk, last] = [scripted('hook', () => refused), scripted('desk', () => refused), keeping('last')]
-		await lab.store.post([deliveryOf(1)])
-		await deliverer([hook, desk, last], { hook: 'desk', desk: 'last' }).drainOnce(never)
-		expect(desk.got).toHaveLength(2)
-		expect(last.got).toEqual([])
-		// But its own alerts do.
-		await lab.store.post([deliveryOf(2, { receiver: 'desk' })])
-		await deliverer([hook, desk, last], { hook: 'desk', desk: 'last' }).drainOnce(never)
-		expect(words(last.told)).toEqual(['system.undelivered', 'alert.transfer'])
+	test.each([
+		['refuse', gone],
+		['give up', refused],
+	])(
+		'behavior: a receiver and its fallback %s: the fallback of that one gets the alert once, and one report',
+		async (_, outcome) => {
+			const [hook, desk, last] = [scripted('hook', () => outcome), scripted('desk', () => outcome), keeping('last')]
+			await lab.store.post([deliveryOf(1)])
+			const all = deliverer([hook, desk, last], { hook: 'desk', desk: 'last', last: 'hook' })
+			for (let round = 0; round < 5; round++) {
+				await all.drainOnce(never)
+				lab.nowMs += 600_000
+			}
+			expect(last.told.map(({ message: { type, data } }) => [type, data.insteadOf]).toSorted()).toEqual([
+				['alert.transfer', 'hook'],
+				['system.undelivered', undefined],
+			])
+			const report = last.told.find(({ message }) => message.type === 'system.undelivered')
+			expect(report?.message.data).toMatchObject({ receiver: 'desk', reason: outcome.reason })
+		},
+	)
+
+	test('behavior: an alert went past a fallback that works again: its retraction goes all the way, too', async () => {
+		const answer: { now: Outcome } = { now: gone }
+		const [hook, desk] = ['hook', 'desk'].map((name) => scripted(name, () => answer.now)) as [Scripted, Scripted]
+		const last = keeping('last')
+		const all = deliverer([hook, desk, last], { hook: 'desk', desk: 'last' })
+		const alert = alertDeliveryOf(1)
+		const data = alert.message.data as AlertData
+		const block = { number: 5n, hash: data.blockHash }
+		const alerts: readonly Alert[] = [{ type: 'alert.transfer', data, receivers: ['hook'] }]
+		const entry: Stated = { id: data.id, block, txHash: data.txHash, alerts, status: 'announced', revision: 0 }
+		const of = { network: 'ethereum', chainId: 1 }
+		await lab.store.commit({ ...of, checkpoint: block, announcements: [entry], deliveries: [alert] })
+		await all.drainOnce(never)
+		answer.now = fine
+		lab.nowMs += 3_600_000
+		await all.drainOnce(never)
+		expect(await lab.statuses()).toEqual([])
+		const retracted = { ...entry, status: 'retracted', revision: 1 } as const
+		await lab.store.commit({ ...of, announcements: [retracted], deliveries: [removalOf(9, alert)] })
+		await all.drainOnce(never)
+		const instead = last.told.filter(({ message }) => message.data.insteadOf === 'hook')
+		expect(words(instead)).toEqual(['alert.transfer', 'alert.removed'])
 	})
 
-	test('behavior: two that name each other, both refusing: one report, which goes no further', async () => {
+	test('behavior: two that name each other, both refusing: one report each, and no alert goes back', async () => {
 		const [hook, desk] = [scripted('hook', () => gone), scripted('desk', () => gone)]
 		await lab.store.post([1, 2].map((number) => alertDeliveryOf(number)))
 		const both = deliverer([hook, desk], { hook: 'desk', desk: 'hook' })
 		for (let round = 0; round < 5; round++) await both.drainOnce(never)
 		const posted = await lab.store.deliveries()
 		const reports = posted.filter(({ message }) => message.type === 'system.undelivered')
-		expect(reports.map(({ receiver }) => receiver)).toEqual(['desk'])
+		expect(reports.map(({ receiver }) => receiver)).toEqual(['desk', 'hook'])
 		// The two alerts, and each instead.
 		expect(posted.length - reports.length).toBe(4)
 	})
 
 	test.each([
-		['refuse everything', gone, 3],
-		['give up everything', refused, 3],
+		['refuse everything', gone, 4],
+		['give up everything', refused, 4],
 	])(
-		'behavior: a circle of three that %s: each learns of one other, and nothing goes round',
+		'behavior: a circle of three that %s: each learns of one other, and no alert comes back',
 		async (_, outcome, each) => {
 			const names = ['hook', 'desk', 'pager']
 			const circle = { hook: 'desk', desk: 'pager', pager: 'hook' }
@@ -229,7 +263,7 @@ describe('the fallback of a receiver', () => {
 				lab.nowMs += 60_000
 				await all.drainOnce(never)
 			}
-			// Its own alert, the report on the one before it, and that one's alert.
+			// Its own alert, those of the two others, and the report on the one before it.
 			const posted = await lab.store.deliveries()
 			expect(names.map((name) => posted.filter(({ receiver }) => receiver === name).length)).toEqual([each, each, each])
 		},

@@ -1,6 +1,7 @@
 // What must not be overlooked waits behind nothing that a stranger can make.
 import { describe, expect, test } from 'vitest'
 import type { AlertData } from '../../../src/model/alert.js'
+import type { Outcome } from '../../../src/model/delivery.js'
 import { alertDeliveryOf, deliveryOf, idOf, messageOf, never, payer, removalOf, systemData } from '../samples.js'
 import { delivererOf, fine, keeping, minuteMs, numbers } from './keeping.js'
 import { retry, useLab } from './lab.js'
@@ -100,14 +101,17 @@ describe('a queue', () => {
 		expect(hook.got.map(({ id }) => id)).toEqual([402, 401, ...numbers(1, 60), 400].map(idOf))
 	})
 
-	test('behavior: an alarm is tried though the first of the others waits for another attempt', async () => {
-		const hook = keeping(lab, ({ id }) => (id === idOf(1) ? retry : fine))
+	test.each([
+		['another attempt', retry, 500],
+		['the time that the receiver asked for', { ...retry, afterMs: 20_000 } as Outcome, 20_000],
+	])('behavior: a theft is tried though the first of the others waits for %s', async (_, outcome, waitMs) => {
+		const hook = keeping(lab, ({ id }) => (id === idOf(1) ? outcome : fine))
 		const carrying = delivererOf(lab, [hook], { optionsOf: () => null })
 		await lab.store.post(numbers(1, 3).map((number) => alertDeliveryOf(number)))
 		await carrying.drainOnce(never)
 		await lab.store.post([alertDeliveryOf(9, {}, theft)])
 		await carrying.drainOnce(never)
 		expect(hook.got.map(({ id }) => id)).toEqual([idOf(9)])
-		expect(await lab.store.nextDueMs()).toBe(lab.nowMs + 500)
+		expect(await lab.store.nextDueMs()).toBe(lab.nowMs + waitMs)
 	})
 })

@@ -22,6 +22,20 @@ describe('the mail of a digest', () => {
 		expect(subject(three, one, same, two)).toBe('[ethereum, base] 4 alerts: 0x742d…f44e and 2 others')
 	})
 
+	test('behavior: a digest counts what its folded alerts stand for, in subject, text and HTML', () => {
+		const folded = (count: number) => ({ count, fromBlock: 7, toBlock: 9, sums: [] })
+		const alerts = [
+			alertDeliveryOf(1),
+			alertDeliveryOf(2, {}, { folded: folded(8) }),
+			alertDeliveryOf(3, {}, { folded: folded(39) }),
+		]
+		const { subject, text, html } = composeMessage(messageOf(digestData(alerts), 'alert.digest'))
+		// 1 + 9 + 40
+		expect(subject).toBe('[ethereum] 50 alerts: Treasury')
+		expect(text).toMatch(/^Alerts: +50$/m)
+		expect(html.replaceAll(/<[^>]*>/g, ' ')).toMatch(/Alerts\W+50\b/)
+	})
+
 	test('behavior: a digest says of each alert who, how much, where and under which id', () => {
 		const first = alertDeliveryOf(1)
 		const second = alertDeliveryOf(2, {}, { direction: 'out', from: treasury, to: payer, value: '7', valueWei: '7' })

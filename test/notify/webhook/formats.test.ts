@@ -233,6 +233,15 @@ describe('telegram', () => {
 		[{ status: 403, body: '{"ok":false,"description":"Forbidden: bot was blocked by the user"}' }, 'parked'],
 		[{ status: 404, body: '{"ok":false,"description":"Not Found"}' }, 'parked'],
 	]
+	test('error: a chat that blocked the bot: the reason says so, and not that the token is wrong', async () => {
+		const body = '{"ok":false,"error_code":403,"description":"Forbidden: bot was blocked by the user"}'
+		const { outcome } = await send('telegram', path, { status: 403, body })
+		const reason = expect.stringMatching(
+			/^127\.0\.0\.1:\d+ answered 403: the chat refused the bot \(“.*blocked by the user/,
+		)
+		expect(outcome).toMatchObject({ result: 'parked', code: 'refused', reason })
+	})
+
 	for (const [answer, expected] of answers) {
 		test(`error: ${JSON.stringify(answer)} is ${expected}`, async () => {
 			const { outcome } = await send('telegram', path, answer)

@@ -95,13 +95,13 @@ const kinds: Readonly<Record<string, Kind>> = {
 			balance: '1.5',
 		},
 		mark: 'LOW',
-		says: 'the balance of Treasury fell to 1.500000000000000001 ETH, below 2 ETH',
+		says: 'the balance of Treasury is 1.500000000000000001 ETH, below 2 ETH',
 		facts: [],
 	},
 	'a high balance': {
 		data: { ...noFrame, kind: 'balance', frameType: 'balance', crossed: 'above', threshold: '1', balance: '1.5' },
 		mark: 'HIGH',
-		says: 'the balance of Treasury rose to 1.500000000000000001 ETH, above 1 ETH',
+		says: 'the balance of Treasury is 1.500000000000000001 ETH, above 1 ETH',
 		facts: [],
 	},
 	unexplained: {

@@ -41,6 +41,8 @@ export const telegram: Format = {
 		const description = String(answer?.description ?? '')
 		if (status === 400 && chatFault.test(description))
 			return { verdict: 'parked', meaning: 'the chat cannot be reached' }
+		// A wrong token is a 401.
+		if (status === 403) return { verdict: 'parked', meaning: 'the chat refused the bot' }
 		return null
 	},
 }
