@@ -32,7 +32,14 @@ export function refusalsInWords(
 		const { parked = 0, dead = 0, refused = 0, refusal } = summary.receivers.get(name) ?? {}
 		const words = refusal === undefined ? '' : `: ${refusal}`
 		const waiting = parked + refused
-		const sent = fallback === null ? '' : `; they also go to its fallback ${fallback}`
+		const other = summary.receivers.get(fallback ?? '')
+		const isOtherIll = (other?.refused ?? 0) + (other?.failedAttempts ?? 0) + (other?.parked ?? 0) > 0
+		const sent =
+			fallback === null
+				? ''
+				: isOtherIll
+					? `, and no message reaches its fallback ${fallback} either`
+					: `; they also go to its fallback ${fallback}`
 		const refuses =
 			`${name} refuses ${parked > 0 ? 'all messages' : 'messages'} (${waiting} wait)${sent}${words}. ` +
 			'To do: correct that at the receiver or in its settings; what waits is tried again within 15 minutes ' +

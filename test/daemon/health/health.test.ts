@@ -184,6 +184,15 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	const parked = await healthWith({ config })
 	expect(parked).toMatchObject({ ok: false, status: 'undelivered' })
 	expect(parked.reason).toMatch(/^hook refuses all messages \(12 wait\); they also go to its fallback desk\. To do: /)
+	const desk = { ...counts, pending: 1, parked: 0, failedAttempts: 1 }
+	const receivers = new Map([
+		['hook', counts],
+		['desk', desk],
+	])
+	const summary = async () => ({ networks: new Map(), receivers })
+	expect((await healthWith({ config, summary })).reason).toMatch(
+		/^hook refuses all messages \(12 wait\), and no message reaches its fallback desk either\. To do: /,
+	)
 	const both = await healthWith({ config, vitals: { networks: () => [stalled] } })
 	expect(both).toMatchObject({ status: 'stalled', reasons: [stalled.reason, parked.reason] })
 	expect(await healthWith({ inEffect: { ...unchanged, isRefused: true } })).toMatchObject({ status: 'refused' })
