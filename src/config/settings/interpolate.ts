@@ -91,8 +91,9 @@ function lookUp(name: string, env: NodeJS.ProcessEnv, folder: string): Found {
 	}
 	const file = env[`${name}_FILE`]
 	if (file !== undefined && file !== '') {
-		const what = `the file that ${name}_FILE names (${file})`
-		return withWarning(contentOf(file, what), file, what)
+		// The path only of a file that was read: the variable may hold the secret itself.
+		const what = `the file that ${name}_FILE names`
+		return withWarning(contentOf(file, what), file, `${what} (${file})`)
 	}
 	const credentials = env.CREDENTIALS_DIRECTORY ?? ''
 	for (const id of credentials === '' ? [] : [name, `tracewatch_${name}`]) {

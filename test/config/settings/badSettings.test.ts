@@ -150,9 +150,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'14:1: unknown key `zzz`',
 	],
 	'unknown-tag': ['2:11: tags are not understood here: drop `!secret`'],
-	'variable-file-missing': [
-		'8:11: the file that FROM_FILE_FILE names (/no/such/file) cannot be read: it does not exist',
-	],
+	'variable-file-missing': ['8:11: the file that FROM_FILE_FILE names cannot be read: it does not exist'],
 	'variables-in-brackets': ['4:12: inside brackets a variable is quoted: ["${NAME}"]'],
 	'variables-missing': [
 		'3:15: the environment variable EMPTY is set, but empty',
