@@ -160,10 +160,14 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 			'or set the environment variable NOT_SET_EITHER, or NOT_SET_EITHER_FILE to the path of a file that holds it',
 	],
 	'variables-misspelt': [
-		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, ' +
-			'and $${ writes a plain ${',
-		'3:15: `${CHAIN:-1}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
-		'9:11: a `${` is not closed; write ${NAME}, or $${ for a plain ${',
+		'2:11: ${lower…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'3:15: ${CHAIN…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'4:11: ${KEY…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'9:11: a ${ is not closed; write ${NAME}, or $${ for a plain ${',
+		'10:10: a ${ is not closed; write ${NAME}, or $${ for a plain ${',
 	],
 	'watchlists-empty-list': ['11:13: `watchlists` is empty; name at least one'],
 	'watchlists-file-missing': ['bad/settings/no-such.yaml:1:1: the file cannot be read: it does not exist'],
