@@ -1,4 +1,5 @@
-import { resolve } from 'node:path'
+import { writeFileSync } from 'node:fs'
+import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/commands/commandLine.js'
 import { typed } from '../support/commandLine.js'
@@ -43,3 +44,18 @@ test.each([
 		expect(out.slice(-4)).toEqual([expect.stringMatching(/^Alerts begin with/), 'Nothing was started. Next:', ...acts])
 	},
 )
+
+test.each([
+	['receiver', ['test-send', 'https://h/Zx9qSup3rS3cr3tKeyAbC77'], '`hook`'],
+	['network', ['replay', '--network', 'https://h/Zx9qSup3rS3cr3tKeyAbC77', '--from', '1', '--to', '1'], '`base`'],
+])('error: a URL in place of the name of a %s is cut', async (what, words, known) => {
+	const cwd = temporaryFolder()
+	const list = `network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`
+	const site = `networks: [{name: base, chain_id: 8453, rpc: ["http://127.0.0.1:9"]}]
+receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9"}]
+watchlists: [list.yaml]\n`
+	writeFileSync(join(cwd, 'list.yaml'), list)
+	writeFileSync(join(cwd, 'tracewatch.yaml'), site)
+	const { code, stderr } = await typed(words, { cwd })
+	expect([code, stderr]).toEqual([2, `there is no ${what} \`https://…\`; there are: ${known}`])
+})
