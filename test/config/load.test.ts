@@ -324,13 +324,13 @@ describe('loadConfig', () => {
 		])
 	})
 
-	test('behavior: the smallest transfer is 1 wei, the smallest balance to be above is 0', async () => {
+	test('behavior: a transfer, and a balance to be below, is at least 1 wei, a balance to be above 0', async () => {
 		write({
 			'tracewatch.yaml': minimal,
 			'watchlists/a.yaml':
 				'network: base\nreceivers: [hook]\nwatches:\n' +
 				`  - {address: 0x${'1'.repeat(40)}, min_value: 0, balance_above: 0}\n` +
-				`  - {address: 0x${'2'.repeat(40)}, balance_below: 0}\n`,
+				`  - {address: 0x${'2'.repeat(40)}, balance_below: 1 wei}\n`,
 		})
 		const { watches } = await load()
 		expect([...watches].map(({ minValueWei, thresholds }) => ({ minValueWei, ...thresholds }))).toEqual([
