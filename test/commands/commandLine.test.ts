@@ -1,4 +1,4 @@
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { commands } from '../../src/commands/commandLine.js'
@@ -58,4 +58,22 @@ watchlists: [list.yaml]\n`
 	writeFileSync(join(cwd, 'tracewatch.yaml'), site)
 	const { code, stderr } = await typed(words, { cwd })
 	expect([code, stderr]).toEqual([2, `there is no ${what} \`https://…\`; there are: ${known}`])
+})
+
+test.each([
+	['/proc/x', '', '/proc (ENOENT)'],
+	['a file', '', 'mine (ENOTDIR)'],
+	['a folder with a file in place of one of its own', 'watchlists', 'mine/watchlists (ENOTDIR)'],
+])('error: setup tries the folder before it asks the node: %s', async (where, inner, what) => {
+	const cwd = temporaryFolder()
+	if (inner !== '') mkdirSync(join(cwd, 'mine'))
+	writeFileSync(join(cwd, 'mine', inner), '')
+	const env = { RPC_URL: 'http://127.0.0.1:9/x', OPS_HOOK_URL: 'http://127.0.0.1:9/y' }
+	const dir = where.startsWith('/') ? where : 'mine'
+	const { code, stderr } = await typed(['setup', '--dir', dir, '--yes', '--address', `0x${'12'.repeat(20)}`], {
+		cwd,
+		env,
+	})
+	expect([code, stderr]).toEqual([1, expect.stringContaining(`setup cannot make files in ${resolve(cwd, what)}: `)])
+	expect(readdirSync(cwd, { recursive: true })).toEqual(inner === '' ? ['mine'] : ['mine', 'mine/watchlists'])
 })
