@@ -182,6 +182,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'11:13: the folder of the watchlists, bad/settings/no-such-folder, cannot be read: it does not exist',
 	],
 	'watchlists-form': ['11:13: `watchlists` must be a folder, or a list of files'],
+	'watchlists-twice': ['11:47: an entry of `watchlists` is listed twice'],
 	'webhook-receiver': [
 		'8:10: `url` must begin with http:// or https://; ftp:// is not supported here',
 		'9:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: ' +
