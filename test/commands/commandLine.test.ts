@@ -49,13 +49,7 @@ test.each([
 	['receiver', ['test-send', 'https://h/Zx9qSup3rS3cr3tKeyAbC77'], '`hook`'],
 	['network', ['replay', '--network', 'https://h/Zx9qSup3rS3cr3tKeyAbC77', '--from', '1', '--to', '1'], '`base`'],
 ])('error: a URL in place of the name of a %s is cut', async (what, words, known) => {
-	const cwd = temporaryFolder()
-	const list = `network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`
-	const site = `networks: [{name: base, chain_id: 8453, rpc: ["http://127.0.0.1:9"]}]
-receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9"}]
-watchlists: [list.yaml]\n`
-	writeFileSync(join(cwd, 'list.yaml'), list)
-	writeFileSync(join(cwd, 'tracewatch.yaml'), site)
+	const cwd = smallSite()
 	const { code, stderr } = await typed(words, { cwd })
 	expect([code, stderr]).toEqual([2, `there is no ${what} \`https://…\`; there are: ${known}`])
 })
@@ -77,3 +71,24 @@ test.each([
 	expect([code, stderr]).toEqual([1, expect.stringContaining(`setup cannot make files in ${resolve(cwd, what)}: `)])
 	expect(readdirSync(cwd, { recursive: true })).toEqual(inner === '' ? ['mine'] : ['mine', 'mine/watchlists'])
 })
+
+test.each([
+	['vrbose', ''],
+	['debg', '; did you mean `debug`?'],
+])('behavior: a LOG_LEVEL that is none is warned of: %s', async (level, hint) => {
+	const levels = 'LOG_LEVEL names no level, so info is used: write one of debug, info, warn, error'
+	const { err } = await typed(['once'], { cwd: smallSite(), env: { LOG_LEVEL: level }, signal: AbortSignal.abort() })
+	expect(err[0]).toBe(`warning: ${levels}${hint}`)
+})
+
+/** A folder with one network, one receiver and one watch. */
+function smallSite(): string {
+	const cwd = temporaryFolder()
+	const list = `network: base\nreceivers: [hook]\nwatches: [{address: 0x${'1'.repeat(40)}}]\n`
+	const site = `networks: [{name: base, chain_id: 8453, rpc: ["http://127.0.0.1:9"]}]
+receivers: [{name: hook, type: webhook, url: "http://127.0.0.1:9"}]
+watchlists: [list.yaml]\n`
+	writeFileSync(join(cwd, 'list.yaml'), list)
+	writeFileSync(join(cwd, 'tracewatch.yaml'), site)
+	return cwd
+}
