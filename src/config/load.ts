@@ -89,7 +89,7 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 	}
 	const { watches, problems: refused, ...others } = read
 	if (watches !== null) {
-		const warnings = inOrder([...openSecrets, ...warningsOf(settings, watches, source)])
+		const warnings = [...inOrder([...openSecrets, ...warningsOf(settings, watches, source)]), ...others.warnings]
 		return deepFreeze({ ...settings, watches, ...others, warnings })
 	}
 	const wrong = new ConfigError(refused)

@@ -2,8 +2,10 @@
  * Readers of single values. Each takes a text and throws a RangeError whose message follows after the key's name.
  * Readers of values that may hold a secret (URLs, signing secrets) never repeat their input.
  */
+import { isForbidden } from '../base/net/forbidden.js'
 import { decoded } from '../base/secrets/urlSecrets.js'
 import { quoted } from '../base/text/quoted.js'
+import { suggestion } from './words.js'
 
 export function readName(text: string): string {
 	if (/^[\p{L}\p{N}][\p{L}\p{N}._-]{0,63}$/u.test(text)) return text
@@ -47,6 +49,16 @@ export function readHttpUrl(text: string): string {
 	return parseUrl(text, ['http', 'https'], 'https://host/path').href
 }
 
+/** The same of a receiver. */
+export function readHookUrl(text: string): string {
+	return needAllowed(new URL(readHttpUrl(text))).href
+}
+
+function needAllowed(url: URL): URL {
+	if (!isForbidden(url.hostname)) return url
+	throw new RangeError('has a link-local or metadata address, which is never contacted')
+}
+
 /** Base URL for links to an explorer; slashes at the end are removed. */
 export function readExplorer(text: string): string {
 	return readHttpUrl(text).replace(/\/+$/, '')
@@ -54,7 +66,7 @@ export function readExplorer(text: string): string {
 
 /** `smtp://` (STARTTLS, default port 587) or `smtps://` (TLS, default port 465). The result always has a port. */
 export function readSmtpUrl(text: string): string {
-	const url = parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465')
+	const url = needAllowed(parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465'))
 	// In `smtp://user:p@ss/word@host` a part of the password would be taken for the host.
 	if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
 		throw new RangeError(
@@ -118,8 +130,22 @@ export function readPostgresUrl(text: string): string {
 	if (url.pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
 	const names = url.searchParams.getAll('name')
 	if (names.length > 1 || names[0] === '') throw new RangeError('must have one `name=`, the name of this program in it')
-	return text
+	const unknown = [...url.searchParams.keys()].find((key) => !databaseParameters.includes(key))
+	if (unknown === undefined) return text
+	// Not shown: in `postgres://user:1/2?3@host` it is a part of the password. Backticks stand for what the user wrote.
+	const hint = suggestion(unknown, databaseParameters).replaceAll('`', '')
+	throw new RangeError(`has a parameter after its ? that is not known${hint || '; correct it, or take it out'}`)
 }
+
+/** Parameters in the URL of a database: `name`, those that pg reads, and those of libpq, which pg passes over. */
+const databaseParameters = `name user password host hostaddr port database dbname options service servicefile passfile
+application_name fallback_application_name client_encoding encoding replication binary target_session_attrs
+connect_timeout connectionTimeoutMillis query_timeout statement_timeout lock_timeout tcp_user_timeout
+idle_in_transaction_session_timeout keepalives keepalives_idle keepalives_interval keepalives_count keepAlive
+keepAliveInitialDelayMillis load_balance_hosts channel_binding require_auth requirepeer requiressl gssencmode gsslib
+gssdelegation krbsrvname ssl sslmode sslnegotiation sslcert sslkey sslrootcert sslpassword sslcompression sslcertmode
+sslcrl sslcrldir sslsni sslkeylogfile ssl_min_protocol_version ssl_max_protocol_version min_protocol_version
+max_protocol_version scram_client_key scram_server_key uselibpqcompat pgbouncer`.split(/\s/)
 
 /** A number above 0 in decimal digits, with or without a decimal point. */
 export function readRate(text: string): number {

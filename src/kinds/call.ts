@@ -60,7 +60,8 @@ export const call: KindRecord<Called> = {
 	chosen: ({ calls }) =>
 		calls === undefined || calls.functions.size === 0
 			? null
-			: `calls of ${[...calls.functions].map(([selector, { signature }]) => signature ?? selector).join(', ')}`,
+			: `calls of ${[...calls.functions].map(([selector, { signature }]) => signature ?? selector).join(', ')}` +
+				(calls.failed ? ' (failed ones too)' : ''),
 	sentence(data) {
 		const caller = data.direction === 'in' ? counterpartyName(data) : shortAddress(data.from ?? '')
 		const by = data.from === null ? '' : ` by ${caller}`

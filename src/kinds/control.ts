@@ -38,7 +38,8 @@ export const control: KindRecord<ControlChanged> = {
 	frameTypes: ['log', 'storage'],
 	own: controlFields,
 	noun: 'a change of control',
-	chosen: () => 'changes of who rules it, if it has code',
+	chosen: ({ reads = [] }) =>
+		`changes of who rules it${reads.length === 0 ? '' : ` and of ${reads.join(', ')}`}, if it has code`,
 	alarm: { rank: 2, marks: ['CONTROL'], markOf: () => 'CONTROL' },
 	sentence: controlSentence,
 	facts: controlFacts,

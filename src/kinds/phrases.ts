@@ -68,7 +68,7 @@ export const retractedWithBlock =
 	'Treat it as if it had not happened. Should it come back, you will be sent it again.'
 
 /** ` in and out`, ` in` or ` out`. */
-export function directionInWords({ direction }: Watch): string {
+export function directionInWords({ direction }: Pick<Watch, 'direction'>): string {
 	return direction === 'both' ? ' in and out' : ` ${direction}`
 }
 

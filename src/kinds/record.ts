@@ -11,7 +11,7 @@ import type { Address } from '../model/glossary.js'
 import type { Kind } from '../model/kind.js'
 import type { Announcement } from '../model/state.js'
 import type { KnownTokens, TokenWords } from '../model/token.js'
-import type { Direction, Network, Watch } from '../model/watch.js'
+import type { Direction, Network, Watch, WatchRules } from '../model/watch.js'
 import type { Fact } from './fact.js'
 import type { Refusal } from './refusal.js'
 import type { Missing, Standing } from './standing.js'
@@ -65,7 +65,7 @@ export interface KindRecord<E extends Happened = Happened> {
 	/** With its article: `a withdrawal from staking`. */
 	readonly noun: string
 	/** What a watch gets of this kind, for `check`: `transfers in and out`; null: the watch gets none. */
-	chosen(watch: Watch, names: Names): string | null
+	chosen(watch: WatchRules, names: Names): string | null
 	/** Null: this kind is not an alarm. */
 	readonly alarm: Alarm | null
 	/** One sentence; for an alarm it begins with the mark. */

@@ -2,6 +2,7 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { describeConfig } from '../../src/config/describe.js'
 import { loadConfig } from '../../src/config/load.js'
 import { ConfigError } from '../../src/errors.js'
 import { temporaryFolder } from '../support/folder.js'
@@ -51,6 +52,17 @@ describe('the keys `calls` and `failed_calls` of a watch', () => {
 				['0x6a761202', null],
 			],
 		])
+	})
+
+	test('behavior: the description names failed calls and the values that are read', async () => {
+		write(
+			'    kinds: [call, control]\n    calls: ["pause()"]\n    failed_calls: true\n    reads: ["governor()", slot 7]\n',
+		)
+		const address = `0x${'2'.repeat(40)}`
+		expect(describeConfig(await load(), folder)).toContain(
+			`  ${address} on local: calls of pause() (failed ones too), ` +
+				'changes of who rules it and of governor(), slot 7, if it has code → hook',
+		)
 	})
 
 	// Selectors are those of the canonical forms: pause(uint256), f((uint256,address)[]), f(address).

@@ -324,13 +324,13 @@ describe('loadConfig', () => {
 		])
 	})
 
-	test('behavior: the smallest transfer is 1 wei, the smallest balance to be above is 0', async () => {
+	test('behavior: a transfer, and a balance to be below, is at least 1 wei, a balance to be above 0', async () => {
 		write({
 			'tracewatch.yaml': minimal,
 			'watchlists/a.yaml':
 				'network: base\nreceivers: [hook]\nwatches:\n' +
 				`  - {address: 0x${'1'.repeat(40)}, min_value: 0, balance_above: 0}\n` +
-				`  - {address: 0x${'2'.repeat(40)}, balance_below: 0}\n`,
+				`  - {address: 0x${'2'.repeat(40)}, balance_below: 1 wei}\n`,
 		})
 		const { watches } = await load()
 		expect([...watches].map(({ minValueWei, thresholds }) => ({ minValueWei, ...thresholds }))).toEqual([
@@ -424,6 +424,26 @@ describe('loadConfig', () => {
 			expect(of.map(({ line }) => line)).toEqual(due.map(() => 2))
 		},
 	)
+
+	test('behavior: a watch that nothing is ever reported of is a warning, once for shared options', async () => {
+		const entry = (digit: string, options: string) => `  - {address: 0x${digit.repeat(40)}${options}}\n`
+		write({
+			'tracewatch.yaml': minimal,
+			'watchlists/a.yaml':
+				`network: base\nreceivers: [hook]\nkinds: [token]\nwatches:\n${entry('1', '')}` +
+				`${entry('2', '')}${entry('3', ', kinds: [call, balance]')}${entry('4', ', tokens: none, label: x')}` +
+				`${entry('5', ', kinds: [call, transfer]')}${entry('6', ', tokens: all')}` +
+				`${entry('7', ', kinds: [call], calls: ["pause()"]')}${entry('8', ', kinds: [balance], balance_above: 0')}`,
+		})
+		const nothing = 'nothing is ever reported of a watch with these options:'
+		const token = 'token needs `tokens: all`, a list, or `known` with tokens of the network'
+		const both = 'call needs `calls`; balance needs `balance_below` or `balance_above`'
+		expect((await load()).warnings.slice(1)).toEqual([
+			{ file: 'watchlists/a.yaml', line: 3, column: 8, message: `${nothing} ${token}` },
+			{ file: 'watchlists/a.yaml', line: 7, column: 66, message: `${nothing} ${both}` },
+			{ file: 'watchlists/a.yaml', line: 8, column: 5, message: `${nothing} ${token}` },
+		])
+	})
 
 	test('behavior: the same address in two watchlists is two watches', async () => {
 		write({ 'tracewatch.yaml': minimal, 'watchlists/a.yaml': watchOf('1'), 'watchlists/b.yaml': watchOf('1') })

@@ -1,13 +1,14 @@
 import { execFile } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { mkdir, mkdtemp, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
 import { promisify } from 'node:util'
 import { Option } from 'commander'
+import { codeOf } from '../../base/systemError.js'
 import { loadConfig } from '../../config/load.js'
 import { readChainId, readMailbox } from '../../config/values.js'
-import { shown } from '../../config/yaml/sourceFile.js'
+import { reason, shown } from '../../config/yaml/sourceFile.js'
 import { chainNamed } from '../../core/chains.js'
 import { ConfigError, PlainError } from '../../errors.js'
 import { packageRoot } from '../../version.js'
@@ -66,6 +67,7 @@ SMTP_URL or OPS_HOOK_URL (for PagerDuty also OPS_HOOK_SECRET, the integration ke
 		const values = args.values as unknown as Values
 		const place = placeFor(values.dir, io)
 		await refuseWhatIsThere(place)
+		for (const folder of foldersOf(place)) await tryFolder(folder)
 		const isStarted = place.isService && values.start
 		if (isStarted) await needUnit()
 		const asks = process.stdin.isTTY === true && process.stderr.isTTY === true && values.yes !== true
@@ -151,13 +153,33 @@ async function refuseWhatIsThere({ folder }: Place): Promise<void> {
 		throw new PlainError(`${secret} is there already, and setup overwrites no secret: move it away first`)
 }
 
+function foldersOf({ folder }: Place) {
+	return [folder, join(folder, 'secrets'), join(folder, 'watchlists')] as const
+}
+
+/**
+ * Makes a folder in the nearest one that exists, and removes it. `mkdir` with `recursive` would not do: below /proc it
+ * never ends. Throws PlainError.
+ */
+async function tryFolder(folder: string): Promise<void> {
+	let there = folder
+	while (!existsSync(there)) there = dirname(there)
+	try {
+		await rmdir(await mkdtemp(join(there, '.tracewatch-')))
+	} catch (error) {
+		throw new PlainError(
+			`setup cannot make files in ${there} (${codeOf(error)}): ${reason(error)}. Nothing was written; ` +
+				'name another folder by `--dir FOLDER`',
+		)
+	}
+}
+
 /** The configuration comes last; when something fails, what was written goes again. */
 async function write(said: Said, place: Place, io: Io): Promise<void> {
 	await refuseWhatIsThere(place)
 	// The user of the service must be able to read the folders, also on a hardened machine.
 	process.umask(0o022)
-	const { folder } = place
-	const [secretsFolder, watchlists] = [join(folder, 'secrets'), join(folder, 'watchlists')]
+	const [folder, secretsFolder, watchlists] = foldersOf(place)
 	await mkdir(folder, { recursive: true })
 	await mkdir(secretsFolder, { recursive: true, mode: 0o700 })
 	await mkdir(watchlists, { recursive: true })

@@ -1,3 +1,4 @@
+import { quoted } from '../../base/text/quoted.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
 import { suggestion } from '../../config/words.js'
@@ -12,7 +13,8 @@ export function named<T extends { readonly name: string }>(what: What, name: unk
 	if (found !== undefined) return found
 	const known = all.map((one) => one.name)
 	const names = known.map((one) => `\`${one}\``).join(', ')
-	throw new UsageError(`there is no ${what} \`${name}\`${suggestion(String(name), known)}; there are: ${names}`)
+	const shown = `${quoted(String(name))}${suggestion(String(name), known)}`
+	throw new UsageError(`there is no ${what} ${shown}; there are: ${names}`)
 }
 
 /**

@@ -1,3 +1,4 @@
+import { suggestion } from '../../config/words.js'
 import type { Log } from '../../model/ports.js'
 import { createLog, isJournal, type LogLevel } from '../../ops/log.js'
 import type { Io } from '../command.js'
@@ -7,8 +8,12 @@ import type { Io } from '../command.js'
  * command whose output is its result logs to standard error (2), and only warnings unless LOG_LEVEL says otherwise.
  */
 export function openLog(io: Io, destination: 1 | 2 = 1): Log {
+	const named = io.env.LOG_LEVEL || (destination === 1 ? 'info' : 'warn')
+	const level = levels.find((one) => one === named)
+	const words = `LOG_LEVEL names no level, so info is used: write one of ${levels.join(', ')}`
+	if (level === undefined) io.err(`warning: ${words}${suggestion(named, levels)}`)
 	return createLog({
-		level: readLevel(io.env.LOG_LEVEL || (destination === 1 ? 'info' : 'warn')),
+		level: level ?? 'info',
 		scrubber: io.scrubber,
 		destination,
 		pretty: io.isTty,
@@ -17,6 +22,4 @@ export function openLog(io: Io, destination: 1 | 2 = 1): Log {
 	})
 }
 
-function readLevel(text: string | undefined): LogLevel {
-	return text === 'debug' || text === 'warn' || text === 'error' ? text : 'info'
-}
+const levels = ['debug', 'info', 'warn', 'error'] as const satisfies readonly LogLevel[]

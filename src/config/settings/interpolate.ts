@@ -1,7 +1,6 @@
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { codeOf } from '../../base/systemError.js'
-import { quoted } from '../../base/text/quoted.js'
 import { readWholeSync } from '../yaml/openFile.js'
 import { reason } from '../yaml/sourceFile.js'
 
@@ -46,7 +45,7 @@ export function interpolate(value: unknown, env: NodeJS.ProcessEnv, folder: stri
 			if (name === undefined) return '${'
 			const found =
 				end === ''
-					? { message: `a \`\${\` is not closed; write \${NAME}, or $\${ for a plain \${` }
+					? { message: `a \${ is not closed; write \${NAME}, or $\${ for a plain \${` }
 					: lookUp(name, env, folder)
 			if ('message' in found) {
 				problems.push({ path, message: found.message })
@@ -79,10 +78,12 @@ type Found = { readonly value: string; readonly warning?: string } | { readonly 
 
 function lookUp(name: string, env: NodeJS.ProcessEnv, folder: string): Found {
 	if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) {
+		// Cut, because a default may be the secret; without backticks, in which `hideSecrets` writes the whole scalar.
+		const shown = /^\w{0,64}/.exec(name)?.[0] ?? ''
 		return {
 			message:
-				`${quoted(`\${${name}}`)} is not understood; a name has letters, digits and underscores only, ` +
-				'and $${ writes a plain ${',
+				`\${${shown}${shown === name ? '' : '…'}} is not understood; a name has letters, digits and underscores ` +
+				'only, and no default; $${ writes a plain ${',
 		}
 	}
 	const direct = env[name]
@@ -91,8 +92,9 @@ function lookUp(name: string, env: NodeJS.ProcessEnv, folder: string): Found {
 	}
 	const file = env[`${name}_FILE`]
 	if (file !== undefined && file !== '') {
-		const what = `the file that ${name}_FILE names (${file})`
-		return withWarning(contentOf(file, what), file, what)
+		// The path only of a file that was read: the variable may hold the secret itself.
+		const what = `the file that ${name}_FILE names`
+		return withWarning(contentOf(file, what), file, `${what} (${file})`)
 	}
 	const credentials = env.CREDENTIALS_DIRECTORY ?? ''
 	for (const id of credentials === '' ? [] : [name, `tracewatch_${name}`]) {

@@ -82,7 +82,7 @@ export async function readSettings(path: string, env: NodeJS.ProcessEnv, cwd: st
 	const found = {
 		missing: missing.map(({ path: at, message }) => source.problem(at, message)),
 		checked: 'problems' in checked ? checked.problems : [],
-		cross: crossProblems(source, value),
+		cross: [...crossProblems(source, value), ...(watchlists === null ? [] : listedTwice(watchlists, source))],
 	}
 	const problems = inSafeWords(found, source, filled)
 	if ('problems' in checked || problems.length > 0 || watchlists === null || statePlace === null) {
@@ -142,6 +142,13 @@ function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, 
 	const named = { file: source.file, ...source.locate(['watchlists']) }
 	if (typeof watchlists === 'string') return { folder: resolve(dirname(path), watchlists), named }
 	return { files: watchlists.map((file) => resolve(dirname(path), file)), named }
+}
+
+/** Files that two spellings name; `list` in the schema finds those that are spelled the same. */
+function listedTwice(place: WatchlistPlace, source: Source): readonly Problem[] {
+	const files = 'files' in place ? place.files : []
+	const fault = (index: number) => source.problem(['watchlists', index], 'an entry of `watchlists` is listed twice')
+	return files.flatMap((file, index) => (files.indexOf(file) < index ? fault(index) : []))
 }
 
 function samePlace(one: Place, other: Place): boolean {

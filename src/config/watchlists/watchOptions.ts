@@ -1,5 +1,7 @@
-import { usualKinds } from '../../kinds/all.js'
+import { recordOf, usualKinds } from '../../kinds/all.js'
+import { noTokens } from '../../kinds/tokenRules.js'
 import type { WatchedCalls } from '../../model/abi.js'
+import type { Kind } from '../../model/kind.js'
 import type { WatchRules } from '../../model/watch.js'
 import type { Coin } from '../names.js'
 import type { OptionsWritten } from './watchlistSchema.js'
@@ -21,7 +23,8 @@ export const usual: Options = Object.freeze({
 export function withOptions(written: OptionsWritten, base: Options): Options {
 	const { tags, ...others } = written
 	// Shared, so that many watches without options take no memory of their own.
-	if (tags.length === 0 && Object.values(others).every((one) => one === null)) return base
+	const isOption = (key: string) => !['address', 'label', 'addresses_from'].includes(key)
+	if (tags.length === 0 && Object.entries(others).every(([key, one]) => one === null || !isOption(key))) return base
 	const belowWei = written.balance_below ?? base.thresholds?.belowWei ?? null
 	const aboveWei = written.balance_above ?? base.thresholds?.aboveWei ?? null
 	return {
@@ -85,4 +88,21 @@ export function faultsOf(
 		}
 	}
 	return faults
+}
+
+/** What a kind needs that reports nothing by itself. */
+const needs: Partial<Record<Kind, string>> = {
+	balance: '`balance_below` or `balance_above`',
+	call: '`calls`',
+	token: '`tokens: all`, a list, or `known` with tokens of the network',
+}
+
+/** Warns of rules by which nothing is ever reported; null: something is, or the settings of the network are wrong. */
+export function silenceOf(rules: WatchRules, coin: Coin | null): string | null {
+	const { tokens = noTokens, ...network } = coin ?? { tokens: null, decimals: 0, symbol: '' }
+	if (tokens === null) return null
+	const names = { network: { ...network, tokens }, checksum: String }
+	if (rules.kinds.some((kind) => recordOf(kind).chosen(rules, names) !== null)) return null
+	const lacking = rules.kinds.map((kind) => `${kind} needs ${needs[kind]}`)
+	return `nothing is ever reported of a watch with these options: ${lacking.join('; ')}`
 }

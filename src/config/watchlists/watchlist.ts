@@ -11,7 +11,7 @@ import { check, inOrder, type Source } from '../yaml/sourceFile.js'
 import type { AddressRow } from './addresses/addressFile.js'
 import type { WatchSetBuilder, WatchTable } from './table/watchTable.js'
 import { type OptionsWritten, watchlistSchemas } from './watchlistSchema.js'
-import { faultsOf, type Options, usual, withOptions, withTags } from './watchOptions.js'
+import { faultsOf, type Options, silenceOf, usual, withOptions, withTags } from './watchOptions.js'
 
 export interface Surroundings {
 	readonly names: Names
@@ -21,6 +21,8 @@ export interface Surroundings {
 	readonly shown: (path: string) => string
 	/** Collects the watches. */
 	readonly gathered: WatchSetBuilder
+	/** Collects what is valid, but probably a mistake; at most 100. */
+	readonly warnings: Problem[]
 }
 
 /**
@@ -31,7 +33,7 @@ export interface Surroundings {
 export async function readWatchlist(
 	source: Source,
 	path: string,
-	{ names, readAddresses, shown, gathered }: Surroundings,
+	{ names, readAddresses, shown, gathered, warnings }: Surroundings,
 ): Promise<readonly Problem[]> {
 	const network = textAt(source.value, 'network')
 	const coin = network === null ? null : (names.networks?.get(network) ?? null)
@@ -78,6 +80,14 @@ export async function readWatchlist(
 		const message = 'this watch has no receiver: name `receivers` here, or for the whole watchlist'
 		problems.push(source.problem(at, message))
 	}
+	const judged = new Set<Options>()
+	/** Once for options that many watches share. */
+	const warnOfSilence = (options: Options, at: readonly PropertyKey[]) => {
+		if (judged.has(options) || warnings.length >= mostProblems) return
+		judged.add(options)
+		const message = silenceOf({ ...owner, ...options }, coin)
+		if (message !== null) warnings.push(source.problem([...(options === shared ? [] : at), 'kinds'], message))
+	}
 
 	for (const [index, entry] of listAt(source.value, 'watches').entries()) {
 		if (isSliceOver()) await nextSlice()
@@ -91,14 +101,17 @@ export async function readWatchlist(
 			const found = checked?.data ?? (address == null ? null : { address, label: null })
 			const problem = (message: string) => source.problem([...at, 'address'], message)
 			if (found !== null) collect(null, checked?.options ?? shared)({ ...found, tags: noTags }, index, problem)
+			warnOfSilence(checked?.options ?? shared, at)
 		} else {
 			const checked = read(schemas.entry, at, shared)
 			if (checked !== null) await addFiles(checked.data.addresses_from, at, checked.options)
+			warnOfSilence(checked?.options ?? shared, at)
 		}
 	}
 	const files = head?.data.addresses_from ?? []
 	if (files.length > 0 && !sharedAny) noReceiver(['addresses_from'])
 	await addFiles(files, [], shared)
+	if (files.length > 0) warnOfSilence(shared, [])
 	if (valueAt(source.value, 'watches') === undefined && valueAt(source.value, 'addresses_from') === undefined)
 		problems.push(source.problem(['watches'], '`watches` is missing'))
 	return inOrder(problems)

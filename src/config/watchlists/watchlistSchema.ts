@@ -41,6 +41,12 @@ function readAmount(value: string, coin: Coin | null, leastWei: bigint): bigint 
 	return wei > leastWei ? wei : leastWei
 }
 
+function readLowest(value: string, coin: Coin | null): bigint | null {
+	const wei = readAmount(value, coin, 0n)
+	if (wei !== 0n) return wei
+	throw new RangeError('no balance is below 0; write 1 wei to be alerted at 0')
+}
+
 /** The contracts that an address or a symbol names; none where the tokens are unknown. */
 function tokensNamed(written: string, coin: Coin | null): readonly Address[] {
 	if (/^0x/i.test(written)) return [parseAddress(written, coin?.chainId)]
@@ -93,7 +99,7 @@ const optionsOf = (names: Names, coin: Coin | null) => ({
 			'Smallest transfer to report, exact: whole coins, or with a unit: 250 gwei, 1 wei. ' +
 			'Deployments are always reported. Default: above 0.',
 	}),
-	balance_below: orNull(text((value) => readAmount(value, coin, 1n), ': ')).meta({
+	balance_below: orNull(text((value) => readLowest(value, coin), ': ')).meta({
 		type: ['string', 'number'],
 		description:
 			'Report once when the balance is below this, and again after it recovered. ' +

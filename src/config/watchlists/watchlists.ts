@@ -27,6 +27,8 @@ export interface Watchlists {
 	readonly contents: readonly Content[]
 	/** Hash of `contents`. */
 	readonly revision: string
+	/** Watches that are valid, but probably a mistake; at most 100. */
+	readonly warnings: readonly Problem[]
 }
 
 export interface WatchlistsRead extends Omit<Watchlists, 'watches'> {
@@ -60,7 +62,7 @@ export async function readWatchlists(
 ): Promise<WatchlistsRead> {
 	const fail = (message: string) => {
 		const none = { watches: null, watchlistFiles: [], addressFiles: [], contents: [], revision: revisionOf([]) }
-		return { ...none, problems: [{ ...place.named, message }] }
+		return { ...none, warnings: [], problems: [{ ...place.named, message }] }
 	}
 	const folder = 'folder' in place ? shown(place.folder, cwd) : ''
 	let files: readonly string[]
@@ -73,6 +75,7 @@ export async function readWatchlists(
 	if (files.length === 0) return fail(`the folder of the watchlists, ${folder}, holds no watchlist (*.yaml or *.yml)`)
 
 	const problems: Problem[] = []
+	const warnings: Problem[] = []
 	const gathered = createWatchSet(expected)
 	const contents: Content[] = []
 	const addresses = new Map<string, AddressFile>()
@@ -81,7 +84,7 @@ export async function readWatchlists(
 		const before = addresses.get(path)
 		addresses.set(path, before === undefined ? file : again(before, file, shown(path, cwd)))
 	}
-	const surroundings = { names, readAddresses, shown: (path: string) => shown(path, cwd), gathered }
+	const surroundings = { names, readAddresses, shown: (path: string) => shown(path, cwd), gathered, warnings }
 	for (const path of files) {
 		const source = await readSource(path, cwd, reading)
 		contents.push({ path, digest: source.bytes && hash('sha256', source.bytes) })
@@ -101,6 +104,7 @@ export async function readWatchlists(
 		addressFiles: Object.freeze([...addresses.keys()]),
 		contents,
 		revision: revisionOf(contents),
+		warnings,
 		problems,
 	}
 }

@@ -1,10 +1,10 @@
 /** The SMTP transport: the settings of nodemailer, with reasons. */
 import { connect, type Socket } from 'node:net'
 import { createTransport, type Transporter } from 'nodemailer'
+import { allowedLookup, forbiddenError, isForbidden } from '../../base/net/forbidden.js'
 import { isLocal } from '../../base/net/loopback.js'
 import { hiderOf } from '../../base/secrets/hide.js'
 import { decoded } from '../../base/secrets/urlSecrets.js'
-import { allowedLookup, forbiddenError, isForbidden } from '../webhook/forbidden.js'
 
 export interface SmtpSettings {
 	/** `smtps://user:password@host:465`, or `smtp://host:587` */

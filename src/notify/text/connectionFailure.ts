@@ -13,7 +13,7 @@ export function notReached(host: string, error: unknown): Outcome {
 function failureInWords(host: string, error: unknown): string {
 	const code = innermostCode(error)
 	if (code === null) return `${host} could not be reached`
-	if (code === 'EFORBIDDEN') return `${host} is a link-local address, which is never contacted`
+	if (code === 'EFORBIDDEN') return `${host} is a link-local or metadata address, which is never contacted`
 	const meaning = systemWords(code)
 	if (meaning !== null) return `${host}: ${meaning}`
 	if (isTlsFault(code)) return `${host}: no secure connection (${code})`

@@ -150,9 +150,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'14:1: unknown key `zzz`',
 	],
 	'unknown-tag': ['2:11: tags are not understood here: drop `!secret`'],
-	'variable-file-missing': [
-		'8:11: the file that FROM_FILE_FILE names (/no/such/file) cannot be read: it does not exist',
-	],
+	'variable-file-missing': ['8:11: the file that FROM_FILE_FILE names cannot be read: it does not exist'],
 	'variables-in-brackets': ['4:12: inside brackets a variable is quoted: ["${NAME}"]'],
 	'variables-missing': [
 		'3:15: the environment variable EMPTY is set, but empty',
@@ -162,10 +160,14 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 			'or set the environment variable NOT_SET_EITHER, or NOT_SET_EITHER_FILE to the path of a file that holds it',
 	],
 	'variables-misspelt': [
-		'2:11: `${lower-case}` is not understood; a name has letters, digits and underscores only, ' +
-			'and $${ writes a plain ${',
-		'3:15: `${CHAIN:-1}` is not understood; a name has letters, digits and underscores only, and $${ writes a plain ${',
-		'9:11: a `${` is not closed; write ${NAME}, or $${ for a plain ${',
+		'2:11: ${lower…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'3:15: ${CHAIN…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'4:11: ${KEY…} is not understood; a name has letters, digits and underscores only, and no default; ' +
+			'$${ writes a plain ${',
+		'9:11: a ${ is not closed; write ${NAME}, or $${ for a plain ${',
+		'10:10: a ${ is not closed; write ${NAME}, or $${ for a plain ${',
 	],
 	'watchlists-empty-list': ['11:13: `watchlists` is empty; name at least one'],
 	'watchlists-file-missing': ['bad/settings/no-such.yaml:1:1: the file cannot be read: it does not exist'],
@@ -180,6 +182,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'11:13: the folder of the watchlists, bad/settings/no-such-folder, cannot be read: it does not exist',
 	],
 	'watchlists-form': ['11:13: `watchlists` must be a folder, or a list of files'],
+	'watchlists-twice': ['11:47: an entry of `watchlists` is listed twice'],
 	'webhook-receiver': [
 		'8:10: `url` must begin with http:// or https://; ftp:// is not supported here',
 		'9:13: `secret` must be `whsec_` and 24 to 64 bytes in base64; make one with: ' +

@@ -110,6 +110,12 @@ describe('interpolate', () => {
 		expect(value).toEqual({ here: text })
 	})
 
+	test('error: a secret in the variable for the path of its file is not printed', () => {
+		const { problems } = interpolate(['${KEY}'], { KEY_FILE: 'https://h/Zx9qSup3rS3cr3tKeyAbC77' }, '/no/such')
+		const message = 'the file that KEY_FILE names cannot be read: it does not exist'
+		expect(problems).toEqual([{ path: [0], message }])
+	})
+
 	test.each(['', '\n', ' \n\n'])('error: a file of %j is empty', (content) => {
 		writeFileSync(join(folder, 'secrets/EMPTY'), content)
 		for (const env of [{}, { EMPTY_FILE: join(folder, 'secrets/EMPTY') }]) {

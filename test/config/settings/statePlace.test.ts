@@ -34,6 +34,10 @@ describe('state', () => {
 			'the database tracewatch at db.example.org:5433',
 		],
 		['state: "postgresql:///watch?host=/run/postgresql"', 'the database watch at /run/postgresql'],
+		[
+			'state: postgres://db/w?sslmode=require&channel_binding=require&connect_timeout=10&options=-c%20x%3Dy&name=eu',
+			'the database w at db',
+		],
 	])('%s is a database', async (line, words) => {
 		const config = await load(line)
 		expect(config.statePlace).toEqual({ kind: 'postgres', url: /postgres[^"]*/.exec(line)?.[0] })
@@ -54,6 +58,18 @@ describe('state', () => {
 		],
 		['state: postgres://tw:CANARY@db', '`state` must name a database, such as postgres://user:password@host/database'],
 		['state: postgres://db/w?name=eu&name=us', '`state` must have one `name=`, the name of this program in it'],
+		[
+			'state: postgres://tw:CANARY@db.example.org/w?sslmod=verify-full',
+			'`state` has a parameter after its ? that is not known; did you mean sslmode?',
+		],
+		[
+			'state: postgres://tw:CANARY@db/w?sslmode=require&nam=eu',
+			'`state` has a parameter after its ? that is not known; did you mean name?',
+		],
+		[
+			'state: postgres://tw:1/2?CANARYPASSWORD@db/w',
+			'`state` has a parameter after its ? that is not known; correct it, or take it out',
+		],
 	])('%s is refused', async (line, message) => {
 		const refused = await load(line).catch((error: unknown) => error)
 		expect(refused).toMatchObject({ message: `tracewatch.yaml:5:${line.indexOf(' ') + 2}: ${message}` })

@@ -88,6 +88,7 @@ const cases: Readonly<Record<string, readonly string[]>> = {
 		'4:76: `balance_below`: `low` is not an amount; write whole coins such as 0.5, or a unit: 250 gwei, 1 wei',
 		'5:76: `balance_below` is more than `balance_above`: no balance would be right',
 		'6:76: `kinds` leaves out balance, so the thresholds would send no alert',
+		'7:76: `balance_below`: no balance is below 0; write 1 wei to be alerted at 0',
 	],
 	'unknown-receiver-of-a-watch': ['5:27: no receiver `ops_mail` is in the settings; did you mean `ops-mail`?'],
 	'unknown-receivers': [

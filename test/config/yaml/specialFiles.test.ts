@@ -76,7 +76,7 @@ describe('error: no ordinary file', () => {
 		test(`${kind} in place of a secret`, async () => {
 			writeFileSync(at('tracewatch.yaml'), settings.replace('"http://127.0.0.1:8545"', `"\${RPC}"`))
 			make(at('secret'))
-			const said = `the file that RPC_FILE names (${at('secret')}) cannot be read: ${words}`
+			const said = `the file that RPC_FILE names cannot be read: ${words}`
 			expect(await problems({ RPC_FILE: at('secret') })).toContain(said)
 		})
 	}

@@ -58,7 +58,7 @@ function groupsOf(address: string): readonly number[] {
 }
 
 export function forbiddenError(): NodeJS.ErrnoException {
-	return Object.assign(new Error('a link-local address is never contacted'), { code: 'EFORBIDDEN' })
+	return Object.assign(new Error('a link-local or metadata address is never contacted'), { code: 'EFORBIDDEN' })
 }
 
 /** The system's lookup (including the hosts file) without the forbidden addresses. Not called for literals. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { allowedLookup, isForbidden } from '../../../src/notify/webhook/forbidden.js'
+import { allowedLookup, isForbidden } from '../../../src/base/net/forbidden.js'
 
 const metadata = '169.254.169.254'
 
