@@ -2,7 +2,6 @@
  * Readers of single values. Each takes a text and throws a RangeError whose message follows after the key's name.
  * Readers of values that may hold a secret (URLs, signing secrets) never repeat their input.
  */
-import { isForbidden } from '../base/net/forbidden.js'
 import { decoded } from '../base/secrets/urlSecrets.js'
 import { quoted } from '../base/text/quoted.js'
 import { suggestion } from './words.js'
@@ -49,16 +48,6 @@ export function readHttpUrl(text: string): string {
 	return parseUrl(text, ['http', 'https'], 'https://host/path').href
 }
 
-/** The same of a receiver. */
-export function readHookUrl(text: string): string {
-	return needAllowed(new URL(readHttpUrl(text))).href
-}
-
-function needAllowed(url: URL): URL {
-	if (!isForbidden(url.hostname)) return url
-	throw new RangeError('has a link-local or metadata address, which is never contacted')
-}
-
 /** Base URL for links to an explorer; slashes at the end are removed. */
 export function readExplorer(text: string): string {
 	return readHttpUrl(text).replace(/\/+$/, '')
@@ -66,7 +55,7 @@ export function readExplorer(text: string): string {
 
 /** `smtp://` (STARTTLS, default port 587) or `smtps://` (TLS, default port 465). The result always has a port. */
 export function readSmtpUrl(text: string): string {
-	const url = needAllowed(parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465'))
+	const url = parseUrl(text, ['smtp', 'smtps'], 'smtps://user:password@host:465')
 	// In `smtp://user:p@ss/word@host` a part of the password would be taken for the host.
 	if (!['', '/'].includes(url.pathname) || url.search !== '' || url.hash !== '') {
 		throw new RangeError(

@@ -1,3 +1,4 @@
+import { isForbidden } from '../base/net/forbidden.js'
 import { noBooksBy, unreportedInWords } from '../core/ledger/kindsNeedingBooks.js'
 import type { Problem } from '../errors.js'
 import type { WatchSet } from '../model/watch.js'
@@ -36,8 +37,11 @@ export function warningsOf(settings: Settings, watches: WatchSet, source: Source
 		const isOpen = receiver.type === 'webhook' && receiver.secret === null && mayHoldShortKey(receiver.url)
 		const isVain =
 			receiver.type === 'webhook' && receiver.digest !== null && formats[receiver.format].takesDigest === undefined
+		const [at, place] = receiver.type === 'webhook' ? ['url', receiver.url] : ['smtp', receiver.smtp]
+		const never = `\`${name}\` is at a link-local or metadata address, which is never contacted: nothing reaches it`
 		return [
 			['name', isAlone && alone],
+			[at, isForbidden(new URL(place).hostname) && never],
 			['name', !notified.has(name) && !fallbacks.has(name) && `no watch names the receiver \`${name}\``],
 			['url', isOpen && shortKey(`the URL of \`${name}\``)],
 			['digest', isVain && `the format of \`${name}\` has no digests: each alert is sent alone`],

@@ -382,6 +382,19 @@ describe('loadConfig', () => {
 		expect((await load()).warnings.map(({ message }) => message)).toContain(words)
 	})
 
+	test.each([
+		'{name: hook, type: webhook, url: "http://169.254.169.254/x"}',
+		'{name: hook, type: webhook, url: "http://[::ffff:100.100.100.200]/x"}',
+		'{name: hook, type: email, smtp: "smtp://168.63.129.16", from: a@example.org, to: [b@example.org]}',
+	])('behavior: a receiver that is never contacted is a warning: %s', async (receiver) => {
+		write({
+			'tracewatch.yaml': minimal.replace(/\{name: hook[^}]*\}/, receiver),
+			'watchlists/a.yaml': watchOf('1'),
+		})
+		const words = '`hook` is at a link-local or metadata address, which is never contacted: nothing reaches it'
+		expect((await load()).warnings.map(({ message }) => message)).toContain(words)
+	})
+
 	test('behavior: a network and a receiver that no one names are warnings', async () => {
 		write({
 			'tracewatch.yaml': minimal

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type FormatName, formats } from '../../notify/webhook/formats/byName.js'
 import { readDuration } from '../duration.js'
 import { at } from '../names.js'
-import { readHookUrl, readMailAddress, readMailbox, readName, readSmtpUrl, readWholeNumber } from '../values.js'
+import { readHttpUrl, readMailAddress, readMailbox, readName, readSmtpUrl, readWholeNumber } from '../values.js'
 import { inWords, list, orNull, section, text } from '../words.js'
 import { readHeaders } from './httpHeaders.js'
 
@@ -69,7 +69,7 @@ const ownKeys: object = Object.fromEntries(
 const webhook = section({
 	name: receiverName,
 	type: z.literal('webhook').meta({ description: 'A receiver by HTTP POST.' }),
-	url: text(readHookUrl).meta({
+	url: text(readHttpUrl).meta({
 		description:
 			'Where alerts are posted, http or https; formats telegram and ntfy have the chat or the topic in it. ' +
 			'What looks like a key is a secret, a plain word such as `/treasury` is not.',
