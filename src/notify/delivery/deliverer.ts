@@ -171,7 +171,8 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				if (queues.length === 0) {
 					// Posted meanwhile, to a fallback.
 					const posted = (await store.deliveries('pending')).filter(
-						({ attempts, nextAttemptAtMs: atMs }) => attempts === 0 && atMs > nowMs && atMs <= clock(),
+						(one) =>
+							one.attempts === 0 && !isHeld(one) && one.nextAttemptAtMs > nowMs && one.nextAttemptAtMs <= clock(),
 					)
 					if (posted.length === 0) break
 					await store.retry(
