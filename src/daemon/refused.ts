@@ -20,7 +20,7 @@ const WRONG = 'the watchlists as edited are wrong and change nothing; the last g
 const MOST_WORDS = 500
 const REMEDY = '. To do: correct what is named and save; no restart is needed'
 const RESTART =
-	'. To do: tracewatch.yaml was edited too and counts after a restart: run `tracewatch check`, then restart'
+	'. To do: correct what is named and save. If it needs the edited tracewatch.yaml: `tracewatch check`, then restart'
 
 /**
  * Health and metrics say whether the watchlists as last read are wrong. Receivers are notified that they are, and that

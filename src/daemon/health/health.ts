@@ -84,7 +84,7 @@ export const CONFIG_CHANGED = 'configuration changed on disk: run `tracewatch ch
 
 const WRONG = 'the watchlists as edited are wrong, and the last good ones stay in effect. To do: '
 const WRONG_EDIT = `${WRONG}\`tracewatch check\` says what is wrong; correct it and save; no restart is needed`
-const WRONG_UNTIL_RESTART = `${WRONG}tracewatch.yaml was edited too: run \`tracewatch check\`, then restart`
+const WRONG_UNTIL_RESTART = `${WRONG}correct them and save; if they need the new tracewatch.yaml: check, then restart`
 
 /** A second look or a backfill usually passes a block that no source gives sooner than this. */
 const longUnreadMs = 60_000
