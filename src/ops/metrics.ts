@@ -69,7 +69,7 @@ function metersOfState(registry: Registry) {
 		gapsAccepted: gauge('gap_blocks_accepted', ['network'], 'Those among them that a person has accepted.'),
 		pending: gauge('deliveries_pending', ['receiver'], 'Deliveries not yet made.'),
 		held: gauge('deliveries_held', ['receiver'], 'Deliveries that a digest keeps back.'),
-		parked: gauge('deliveries_parked', ['receiver'], 'Deliveries that wait until a person has fixed something.'),
+		parked: gauge('deliveries_parked', ['receiver'], 'Deliveries that wait while their receiver refuses all messages.'),
 		dead: gauge('deliveries_dead', ['receiver'], 'Deliveries given up, kept for `tracewatch deliveries`.'),
 	}
 }
