@@ -42,9 +42,8 @@ export const replay: Command = {
 				paragraphs(`Scans blocks FROM to TO, both included, by the rules of the watchlists as they are now,
 regardless of the first block of a watch, and prints the alerts. Addresses that imitate one that the watch paid in
 these blocks are marked. Nothing is sent, and the state is not touched. What the daemon finds in the state of the chain
-(control, code, delegation, balance, income, unexplained) is not replayed, and what
-balances refuted is printed. SIGINT and SIGTERM stop it after the current step; it then says from which block to go
-on.`),
+(control, code, delegation, balance, income, unexplained) is not replayed; alerts that balances later disprove are
+printed too. SIGINT and SIGTERM stop it after the current step; it then says from which block to go on.`),
 			)
 			.option('--network <name>', 'as in tracewatch.yaml; may be left out when there is only one')
 			.requiredOption('--from <block>', 'decimal or 0x-hex', readBy(readBlock))

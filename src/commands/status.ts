@@ -33,7 +33,7 @@ is not well or was killed, nothing was scanned for 15 minutes, or a receiver ref
 		const known: KnownHeads = { heads, isPolled: asked.daemon?.running === true || found?.isHeld === true, nowMs }
 		const report = { ...asked, ...reportOf(summary, networks, receivers, known) }
 		if (args.values.json === true) io.out(JSON.stringify(report, null, 2))
-		else for (const line of linesOf(report)) io.out(line)
+		else for (const line of linesOf(report, heads !== undefined)) io.out(line)
 		return report.daemon?.ok === false ? exitCodes.failed : exitCodes.done
 	},
 }
@@ -64,11 +64,8 @@ async function daemonOf(
 	{ receivers, nowMs, found }: { receivers: readonly string[]; nowMs: number; found: Peek | null },
 ): Promise<Asked> {
 	const isFolder = place.kind === 'folder'
-	const health = isFolder ? await askHealth(place.dir).catch(unwell) : null
-	if (health !== null) {
-		const { heads, ...rest } = health
-		return { daemon: { running: true, ...rest }, heads }
-	}
+	const answered = isFolder ? await askHealth(place.dir).then(asAsked, unwell) : null
+	if (answered !== null) return answered
 	const lastMs = Math.max(0, ...[...(summary?.networks.values() ?? [])].map(({ updatedAtMs }) => updatedAtMs))
 	const isLong = lastMs > 0 && nowMs - lastMs > longMs
 	// The daemon removes its socket when it ends, or gives its lease back; what is left shows that it was killed.
@@ -100,10 +97,16 @@ function stallsInWords(found: Peek | null): readonly string[] {
 	})
 }
 
+function asAsked(health: ControlHealth | null): Asked | null {
+	if (health === null) return null
+	const { heads = [], ...rest } = health
+	return { daemon: { running: true, ...rest }, heads }
+}
+
 /** The state is printed all the same. */
-function unwell(error: unknown): ControlHealth {
+function unwell(error: unknown): Asked {
 	if (!(error instanceof PlainError)) throw error
-	return { ok: false, reason: error.message }
+	return { daemon: { running: true, ok: false, reason: error.message } }
 }
 
 /** As in the answer of a running daemon; `running` is null where another instance has the database. */
@@ -197,7 +200,8 @@ function headInWords({ head, headUnknownSince, lagBlocks }: NetworkLine): string
 	return head === null || lagBlocks !== null ? '' : `; the head is behind the checkpoint, at block ${head}`
 }
 
-function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
+/** `isAsked`: the daemon has answered. */
+function* linesOf({ daemon, networks, receivers }: Report, isAsked: boolean): Generator<string> {
 	if (daemon !== undefined) yield* daemonInWords(daemon, receivers)
 	for (const line of networks) {
 		if (line.checkpoint === null) {
@@ -206,7 +210,7 @@ function* linesOf({ daemon, networks, receivers }: Report): Generator<string> {
 		}
 		const lag = line.lagBlocks === null ? '' : `, ${line.lagBlocks} behind the head`
 		const source = line.source === null ? '' : `; read by ${line.source}`
-		const isPolled = daemon?.running === true && daemon.failing?.includes(line.network) !== true
+		const isPolled = isAsked && daemon?.failing?.includes(line.network) !== true
 		const isNow = line.lagBlocks === null || isPolled
 		const ago = `${line.lastScanSecondsAgo} s ago${isNow ? headInWords(line) : ' (and the head as of then)'}`
 		yield `${line.network}: scanned to block ${line.checkpoint}${lag}, ${ago}; settled to ${line.settled}${source}`

@@ -119,22 +119,14 @@ export function readPostgresUrl(text: string): string {
 	if (url.pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
 	const names = url.searchParams.getAll('name')
 	if (names.length > 1 || names[0] === '') throw new RangeError('must have one `name=`, the name of this program in it')
-	const unknown = [...url.searchParams.keys()].find((key) => !databaseParameters.includes(key))
-	if (unknown === undefined) return text
-	// Not shown: in `postgres://user:1/2?3@host` it is a part of the password. Backticks stand for what the user wrote.
-	const hint = suggestion(unknown, databaseParameters).replaceAll('`', '')
-	throw new RangeError(`has a parameter after its ? that is not known${hint || '; correct it, or take it out'}`)
+	const near = (key: string) => (weighty.includes(key) || key === 'dbname' ? '' : suggestion(key, weighty))
+	const hint = [...url.searchParams.keys()].map(near).find((words) => words !== '')
+	if (hint === undefined) return text
+	throw new RangeError(`has a parameter after its ? that is misspelt${hint.replaceAll('`', '')}`)
 }
 
-/** Parameters in the URL of a database: `name`, those that pg reads, and those of libpq, which pg passes over. */
-const databaseParameters = `name user password host hostaddr port database dbname options service servicefile passfile
-application_name fallback_application_name client_encoding encoding replication binary target_session_attrs
-connect_timeout connectionTimeoutMillis query_timeout statement_timeout lock_timeout tcp_user_timeout
-idle_in_transaction_session_timeout keepalives keepalives_idle keepalives_interval keepalives_count keepAlive
-keepAliveInitialDelayMillis load_balance_hosts channel_binding require_auth requirepeer requiressl gssencmode gsslib
-gssdelegation krbsrvname ssl sslmode sslnegotiation sslcert sslkey sslrootcert sslpassword sslcompression sslcertmode
-sslcrl sslcrldir sslsni sslkeylogfile ssl_min_protocol_version ssl_max_protocol_version min_protocol_version
-max_protocol_version scram_client_key scram_server_key uselibpqcompat pgbouncer`.split(/\s/)
+/** Misspelt, pg ignores them: two programs would share a state, or the password would go out in clear. */
+const weighty = ['name', 'sslmode', 'sslrootcert']
 
 /** A number above 0 in decimal digits, with or without a decimal point. */
 export function readRate(text: string): number {

@@ -88,7 +88,13 @@ export function applyCommit(
 	draft.networks.set(change.network, record)
 	draft.changed = true
 	for (const delivery of change.folded ?? []) keepRow(draft, delivery, { result: 'folded', atMs: nowMs })
-	return { record, added: applyPost(draft, markedAfter(before, change.deliveries ?? [])) }
+	return {
+		record,
+		added: applyPost(
+			draft,
+			(change.deliveries ?? []).map((one) => marked(one, before)),
+		),
+	}
 }
 
 function newRecord(change: Commit): NetworkRecord {
@@ -136,13 +142,11 @@ function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecor
 }
 
 /** Retractions of alerts that fallbacks were sent are marked. */
-function markedAfter({ announcements }: NetworkRecord, deliveries: readonly Delivery[]): readonly Delivery[] {
-	return deliveries.map((delivery) => {
-		const { answers, message } = delivery
-		if (message.type !== 'alert.removed' || answers === null) return delivery
-		const isMarked = announcements.get(message.data.id)?.instead?.includes(answers) === true
-		return isMarked ? { ...delivery, instead: true } : delivery
-	})
+function marked(delivery: Delivery, network: NetworkRecord | undefined): Delivery {
+	const { answers, message } = delivery
+	if (message.type !== 'alert.removed' || answers === null) return delivery
+	const isMarked = network?.announcements.get(message.data.id)?.instead?.includes(answers) === true
+	return isMarked ? { ...delivery, instead: true } : delivery
 }
 
 /** Alerts that the fallback is sent, so that their retraction finds the way there whatever becomes of the delivery. */
@@ -206,11 +210,12 @@ export function applyResolutions(
 		}
 	}
 	markInstead(draft, instead)
-	const marked = post.flatMap((one) => {
-		const record = isAlert(one.message.data) ? draft.networks.get(one.message.data.network) : undefined
-		return record === undefined ? one : markedAfter(record, [one])
-	})
-	return applyPost(draft, marked)
+	return applyPost(
+		draft,
+		post.map((one) =>
+			marked(one, isAlert(one.message.data) ? draft.networks.get(one.message.data.network) : undefined),
+		),
+	)
 }
 
 export function applyRetry(

@@ -76,7 +76,7 @@ test.each([
 	['vrbose', ''],
 	['debg', '; did you mean `debug`?'],
 ])('behavior: a LOG_LEVEL that is none is warned of: %s', async (level, hint) => {
-	const levels = 'LOG_LEVEL names no level, so info is used: write one of debug, info, warn, error'
+	const levels = 'LOG_LEVEL is not a level: using info. Write one of debug, info, warn, error'
 	const { err } = await typed(['once'], { cwd: smallSite(), env: { LOG_LEVEL: level }, signal: AbortSignal.abort() })
 	expect(err[0]).toBe(`warning: ${levels}${hint}`)
 })

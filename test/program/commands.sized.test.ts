@@ -276,8 +276,10 @@ testOnce('error: `once` ends with 75 where the head stays behind the checkpoint'
 	onTestFinished(() => younger.stop())
 	const opened = site({ hook: 'http://127.0.0.1:9' }, [`{address: ${stranger}, kinds: [transfer]}`])
 	expect((await opened.run(['once'])).code).toBe(0)
-	const stalls = settings(younger.url, { hook: 'http://127.0.0.1:9' }, '    stall_after: 3s\n')
-	opened.write('tracewatch.yaml', stalls)
+	const stalls = (after: string) => settings(younger.url, { hook: 'http://127.0.0.1:9' }, `    stall_after: ${after}\n`)
+	opened.write('tracewatch.yaml', stalls('1h'))
+	expect((await opened.run(['once'])).code).toBe(0)
+	opened.write('tracewatch.yaml', stalls('3s'))
 	await expect.poll(async () => (await opened.run(['once'])).code, { timeout: 20_000 }).toBe(75)
 })
 

@@ -5,12 +5,11 @@ import { counted } from '../../base/text/counted.js'
 import { fitWords } from '../../base/text/outgoing.js'
 import type { Config } from '../../config/load.js'
 import type { NetworkSettings } from '../../config/settings/settings.js'
-import { contractsUnreadInWords } from '../../core/control/unreadInWords.js'
+import { areContractsAsked, contractsUnreadInWords } from '../../core/control/unreadInWords.js'
 import { logProofInWords } from '../../core/cost/logProofInWords.js'
 import { MOST_BOOKS } from '../../core/ledger/books.js'
 import { type NoBooks, noBooksBy, unreportedInWords } from '../../core/ledger/kindsNeedingBooks.js'
 import { areTokensAsked, watchesOn } from '../../daemon/openNetwork.js'
-import { asksForContracts } from '../../kinds/all.js'
 import { type Command, configOption, exitCodes, paragraphs } from '../command.js'
 import { openConfig } from '../shared/openConfig.js'
 import { whileWaiting } from '../shared/progress.js'
@@ -48,8 +47,7 @@ async function examine(network: NetworkSettings, config: Config, signal: AbortSi
 	const asked = {
 		...network,
 		keepsBooks: network.keepsBooks && watches <= MOST_BOOKS,
-		readsContracts:
-			!network.isPrivate && config.watches.rules.some((one) => one.network === network.name && asksForContracts(one)),
+		readsContracts: !network.isPrivate && areContractsAsked(config.watches.rules, network.name),
 	}
 	const endpoints = await Promise.all(network.rpc.map((url) => examineEndpoint(url, asked, signal)))
 	const able = endpoints.filter(({ usable }) => usable).length

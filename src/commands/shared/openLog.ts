@@ -10,7 +10,7 @@ import type { Io } from '../command.js'
 export function openLog(io: Io, destination: 1 | 2 = 1): Log {
 	const named = io.env.LOG_LEVEL || (destination === 1 ? 'info' : 'warn')
 	const level = levels.find((one) => one === named)
-	const words = `LOG_LEVEL names no level, so info is used: write one of ${levels.join(', ')}`
+	const words = `LOG_LEVEL is not a level: using info. Write one of ${levels.join(', ')}`
 	if (level === undefined) io.err(`warning: ${words}${suggestion(named, levels)}`)
 	return createLog({
 		level: level ?? 'info',

@@ -11,6 +11,8 @@ export const LONGEST_REST_MS = 15 * MINUTE_MS
 /** Refusals of one message before it is given up, and the time that they must span. */
 const LEAST_REFUSALS = 3
 const LEAST_SPAN_MS = 60 * MINUTE_MS
+/** That many failures of one message take over 20 s, so that a short pause does not count. */
+const MANY_FAILURES = 4
 
 /** How long nothing is sent after a refusal: a minute, then twice as long each time, at most a quarter of an hour. */
 export function restMs(sinceMs: number, nowMs: number): number {
@@ -33,11 +35,11 @@ export function refusalsInWords(
 		const words = refusal === undefined ? '' : `: ${refusal}`
 		const waiting = parked + refused
 		const other = summary.receivers.get(fallback ?? '')
-		const isOtherIll = (other?.refused ?? 0) + (other?.failedAttempts ?? 0) + (other?.parked ?? 0) > 0
+		const isFallbackFailing = (other?.parked ?? 0) > 0 || (other?.failedAttempts ?? 0) >= MANY_FAILURES
 		const sent =
 			fallback === null
 				? ''
-				: isOtherIll
+				: isFallbackFailing
 					? `, and no message reaches its fallback ${fallback} either`
 					: `; they also go to its fallback ${fallback}`
 		const refuses =
@@ -59,14 +61,14 @@ export function unconfiguredInWords(
 	return [...summary.receivers].flatMap(([name, { pending, held, parked, dead }]) => {
 		const count = pending + held + parked
 		if (count + dead === 0 || configured.includes(name)) return []
-		const wait = count === 1 ? 'message waits' : 'messages wait'
-		const [gone, too] =
-			dead === 0
-				? ['', '']
-				: [`, and ${dead} ${dead === 1 ? 'was' : 'were'} given up`, ', which discards those given up too']
+		const parts = [
+			...(count > 0 ? [`${count} ${count === 1 ? 'message waits' : 'messages wait'}`] : []),
+			...(dead > 0 ? [`${dead} ${dead === 1 ? 'message was' : 'messages were'} given up`] : []),
+		]
+		const discards = count > 0 && dead > 0 ? ', which discards all of them' : ''
 		return [
-			`${count} ${wait} for ${name}, which is not configured${gone}. To do: put it back, ` +
-				`or \`tracewatch deliveries drop --all --receiver ${name.includes(' ') ? `'${name}'` : name}\`${too}`,
+			`${parts.join(' and ')} for ${name}, which is not configured. To do: put it back, ` +
+				`or \`tracewatch deliveries drop --all --receiver ${name.includes(' ') ? `'${name}'` : name}\`${discards}`,
 		]
 	})
 }

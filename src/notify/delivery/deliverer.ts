@@ -172,7 +172,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 					// Posted meanwhile, to a fallback.
 					const posted = (await store.deliveries('pending')).filter(
 						(one) =>
-							one.attempts === 0 && !isHeld(one) && one.nextAttemptAtMs > nowMs && one.nextAttemptAtMs <= clock(),
+							one.lastError === null && !isHeld(one) && one.nextAttemptAtMs > nowMs && one.nextAttemptAtMs <= clock(),
 					)
 					if (posted.length === 0) break
 					await store.retry(

@@ -1,6 +1,6 @@
 /**
  * Who else hears of a receiver: its fallback is notified once of each begin and end of its troubles, and gets, once,
- * each alert that it refuses or that is given up. These go on to the fallback of the fallback, but never back.
+ * each message that it refuses or that is given up. These go on to the fallback of the fallback, but never back.
  */
 
 import { sha256 } from '../../base/sha256.js'
@@ -102,7 +102,7 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 	}
 
 	/** The receivers that a message was sent to, along the fallbacks. Without `last`: the settings have changed since. */
-	function wayTo(last: string, first: string): readonly string[] {
+	function wayTo(first: string, last: string): readonly string[] {
 		const way: string[] = []
 		for (let at: string | null = first; at !== null && !way.includes(at); at = at === last ? null : fallbackOf(at))
 			way.push(at)
@@ -113,9 +113,12 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 	function forwarded(all: readonly Delivery[], fallback: string): readonly Delivery[] {
 		const posting = troubles.posting()
 		const to = { receiver: fallback, recipients: posting.recipientsOf(fallback) }
-		return all.flatMap(({ id, receiver, message, answers }) => {
+		return all.flatMap(({ id, receiver, recipient, message, answers }) => {
 			const { insteadOf = receiver } = message.data
-			const way = wayTo(receiver, insteadOf)
+			// Each mailbox has a copy already: of several, one goes on.
+			const isCopy = message.data.insteadOf !== undefined && recipient !== null
+			if (isCopy && recipient !== posting.recipientsOf(receiver)?.[0]) return []
+			const way = wayTo(insteadOf, receiver)
 			if (isUndelivered(message.data) || way.at(-1) !== receiver || way.includes(fallback)) return []
 			const messageOf = (deliveryId: string) =>
 				({ ...message, data: { ...message.data, deliveryId, insteadOf } }) as const

@@ -1,5 +1,6 @@
 /** What is wrong with a receiver, from its deliveries: it fails, it refuses messages, or some were given up. Pure. */
 
+import { isUndelivered } from '../../core/outbox/messageKinds.js'
 import { failedAttempts, isAlone, isTriedAgain, statusOf } from '../../core/outbox/waiting.js'
 import type { UndeliveredData } from '../../model/alert.js'
 import type { Delivery } from '../../model/delivery.js'
@@ -63,7 +64,8 @@ export function findingOf(side: Side, deliveries: readonly Delivery[]): Finding 
 	}
 	const dead = deliveries.findLast(({ status }) => status === 'dead')
 	if (dead !== undefined) return { state: 'dead', delivery: dead }
-	const refused = deliveries.find((one) => one.refused !== undefined)
+	// A refused report would cause the next one, between two receivers that name each other without end.
+	const refused = deliveries.find((one) => one.refused !== undefined && !isUndelivered(one.message.data))
 	return refused === undefined ? null : { state: 'parked', delivery: refused }
 }
 

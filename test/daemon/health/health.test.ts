@@ -65,14 +65,14 @@ test('behavior: a receiver that is taken out while messages wait for it is named
 })
 
 test.each([
-	['12 messages wait', { ...counts, dead: 2 }, '2 were'],
-	['0 messages wait', { ...counts, parked: 0, dead: 1 }, '1 was'],
-])('behavior: a receiver that is taken out: %s, and those given up are counted', async (wait, hook, gone) => {
+	['12 messages wait and 2 messages were given up', { ...counts, dead: 2 }, ', which discards all of them'],
+	['1 message was given up', { ...counts, parked: 0, dead: 1 }, ''],
+])('behavior: of a receiver that is taken out, all messages are counted: %s', async (words, hook, discards) => {
 	const summary = async () => ({ networks: new Map(), receivers: new Map([['hook', hook]]) })
 	const { reasons } = await healthWith({ summary })
 	expect(reasons).toEqual([
-		`${wait} for hook, which is not configured, and ${gone} given up. To do: put it back, or ` +
-			'`tracewatch deliveries drop --all --receiver hook`, which discards those given up too',
+		`${words} for hook, which is not configured. To do: put it back, or ` +
+			`\`tracewatch deliveries drop --all --receiver hook\`${discards}`,
 	])
 })
 
@@ -184,15 +184,15 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	const parked = await healthWith({ config })
 	expect(parked).toMatchObject({ ok: false, status: 'undelivered' })
 	expect(parked.reason).toMatch(/^hook refuses all messages \(12 wait\); they also go to its fallback desk\. To do: /)
-	const desk = { ...counts, pending: 1, parked: 0, failedAttempts: 1 }
-	const receivers = new Map([
-		['hook', counts],
-		['desk', desk],
-	])
-	const summary = async () => ({ networks: new Map(), receivers })
-	expect((await healthWith({ config, summary })).reason).toMatch(
-		/^hook refuses all messages \(12 wait\), and no message reaches its fallback desk either\. To do: /,
-	)
+	for (const [failedAttempts, words] of [
+		[4, ', and no message reaches its fallback desk either'],
+		[1, '; they also go to its fallback desk'],
+	] as const) {
+		const desk = { ...counts, pending: 1, parked: 0, refused: 1, failedAttempts }
+		const receivers = new Map(Object.entries({ hook: counts, desk }))
+		const { reasons } = await healthWith({ config, summary: async () => ({ networks: new Map(), receivers }) })
+		expect(reasons?.[0]).toContain(`hook refuses all messages (12 wait)${words}. To do: `)
+	}
 	const both = await healthWith({ config, vitals: { networks: () => [stalled] } })
 	expect(both).toMatchObject({ status: 'stalled', reasons: [stalled.reason, parked.reason] })
 	expect(await healthWith({ inEffect: { ...unchanged, isRefused: true } })).toMatchObject({ status: 'refused' })

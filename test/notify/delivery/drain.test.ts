@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import type { Delivery, Outcome } from '../../../src/model/delivery.js'
 import type { Store } from '../../../src/model/ports.js'
 import { createDeliverer } from '../../../src/notify/delivery/deliverer.js'
-import { alertDeliveryOf, deliveryOf, idOf, keptLog, mailDeliveryOf, never, startMs } from '../samples.js'
+import { alertDeliveryOf, deliveryOf, idOf, keptLog, mailDeliveryOf, never, removalOf, startMs } from '../samples.js'
 import { ids, retry, scripted, useLab } from './lab.js'
 
 const lab = useLab()
@@ -29,6 +29,49 @@ describe('a single drain of the queue', () => {
 		})
 		expect(await deliverer.drainOnce(never)).toEqual({ delivered: 2, failed: 1, held: 0 })
 		expect([hook.got.length, desk.got.length]).toEqual([1, 2])
+	})
+
+	test('behavior: a retraction that waits for its alert is not tried over and over', async () => {
+		const slow = scripted('slow', () => {
+			lab.nowMs += 300
+			return { result: 'delivered' }
+		})
+		const hook = scripted('hook', () => gone)
+		const refused = { sinceMs: startMs - 60_000, times: 1 }
+		const failed = { lastError: 'no', lastErrorCode: 'message-failed', refused } as const
+		const alert = alertDeliveryOf(1, { ...failed, attempts: 1, nextAttemptAtMs: startMs + 100 })
+		const removal = removalOf(2, alert, { attempts: 0, nextAttemptAtMs: startMs + 101 })
+		await lab.store.post([alert, removal, alertDeliveryOf(3, { receiver: 'slow' })])
+		const aborter = new AbortController()
+		let writes = 0
+		const store: Store = {
+			...lab.store,
+			resolve(...args) {
+				if (++writes === 100) aborter.abort()
+				return lab.store.resolve(...args)
+			},
+		}
+		const receivers = [hook, slow]
+		const deliverer = createDeliverer({ store, clock: () => (lab.nowMs += 1), log: keptLog(), receivers })
+		expect(await deliverer.drainOnce(aborter.signal)).toEqual({ delivered: 1, failed: 0, held: 0 })
+		expect([hook.got, slow.got]).toEqual([[], ids(3)])
+		expect(writes).toBeLessThan(10)
+	})
+
+	test('behavior: a digest whose time comes while the run goes on stays a digest', async () => {
+		const slow = scripted('slow', () => {
+			lab.nowMs += 2_000
+			return { result: 'delivered' }
+		})
+		const hook = Object.assign(scripted('hook'), { takesDigest: () => true })
+		const held = { nextAttemptAtMs: startMs + 1_000, digestAtMs: startMs + 1_000 }
+		await lab.store.post([alertDeliveryOf(1, held), alertDeliveryOf(2, held), alertDeliveryOf(3, { receiver: 'slow' })])
+		const deliverer = createDeliverer({
+			...{ store: lab.store, clock: lab.clock, log: keptLog(), receivers: [hook, slow] },
+			optionsOf: () => ({ fallback: null, digest: { everyMs: 60_000, max: 1 } }),
+		})
+		await deliverer.drainOnce(never)
+		expect([hook.got, await lab.statuses()]).toEqual([[], ['1 held', '2 held']])
 	})
 
 	test('behavior: more than one claim long', async () => {

@@ -236,6 +236,45 @@ describe('the fallback of a receiver', () => {
 		expect(words(instead)).toEqual(['alert.transfer', 'alert.removed'])
 	})
 
+	test('behavior: two that name each other, each refusing at first: the reports of it come to an end', async () => {
+		const atFirst = (name: string) => {
+			const seen = new Set<string>()
+			return scripted(name, ({ id }) => {
+				const isFirst = !seen.has(id)
+				seen.add(id)
+				return isFirst ? gone : fine
+			})
+		}
+		const [hook, desk] = [atFirst('hook'), atFirst('desk')]
+		await lab.store.post([alertDeliveryOf(1)])
+		const both = deliverer([hook, desk], { hook: 'desk', desk: 'hook' })
+		const attempts: number[] = []
+		for (let round = 0; round < 30; round++) {
+			await both.drainOnce(never)
+			lab.nowMs += 600_000
+			attempts.push(hook.got.length + desk.got.length)
+		}
+		expect(await lab.statuses()).toEqual([])
+		expect(new Set(attempts.slice(10)).size).toBe(1)
+	})
+
+	test('behavior: of several mailboxes along two fallbacks one goes on, so that copies do not multiply', async () => {
+		const mailboxes = (name: string) => [1, 2, 3].map((n) => `${name}${n}@example.org`)
+		const [hook, desk] = ['hook', 'desk'].map((name) => scripted(name, () => gone, mailboxes(name))) as [
+			Scripted,
+			Scripted,
+		]
+		const last = keeping('last', mailboxes('last'))
+		await lab.store.post(mailboxes('hook').map((recipient, at) => alertDeliveryOf(at, { recipient })))
+		const all = deliverer([hook, desk, last], { hook: 'desk', desk: 'last' })
+		for (let round = 0; round < 6; round++) {
+			await all.drainOnce(never)
+			lab.nowMs += 600_000
+		}
+		// From each of three copies of the first hop.
+		expect(last.told.filter(({ message }) => message.type === 'alert.transfer')).toHaveLength(9)
+	})
+
 	test('behavior: two that name each other, both refusing: one report each, and no alert goes back', async () => {
 		const [hook, desk] = [scripted('hook', () => gone), scripted('desk', () => gone)]
 		await lab.store.post([1, 2].map((number) => alertDeliveryOf(number)))
