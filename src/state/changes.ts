@@ -145,7 +145,10 @@ function announcementsAfter(before: NetworkRecord, change: Commit): NetworkRecor
 function marked(delivery: Delivery, network: NetworkRecord | undefined): Delivery {
 	const { answers, message } = delivery
 	if (message.type !== 'alert.removed' || answers === null) return delivery
-	const isMarked = network?.announcements.get(message.data.id)?.instead?.includes(answers) === true
+	const entry = network?.announcements.get(message.data.id)
+	// Of an alert that is no longer remembered, a copy tells that it went to a fallback.
+	const isMarked =
+		entry === undefined ? message.data.insteadOf !== undefined : entry.instead?.includes(answers) === true
 	return isMarked ? { ...delivery, instead: true } : delivery
 }
 

@@ -40,7 +40,7 @@ export function refusalsInWords(
 			fallback === null
 				? ''
 				: isFallbackFailing
-					? `, and no message reaches its fallback ${fallback} either`
+					? `, and its fallback ${fallback} does not take all either`
 					: `; they also go to its fallback ${fallback}`
 		const refuses =
 			`${name} refuses ${parked > 0 ? 'all messages' : 'messages'} (${waiting} wait)${sent}${words}. ` +

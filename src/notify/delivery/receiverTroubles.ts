@@ -62,10 +62,11 @@ export function findingOf(side: Side, deliveries: readonly Delivery[]): Finding 
 		)
 		return delivery && { state: 'failing', delivery }
 	}
-	const dead = deliveries.findLast(({ status }) => status === 'dead')
+	// A report that is refused would cause the next one, between two receivers that name each other without end.
+	const own = deliveries.filter(({ message }) => !isUndelivered(message.data))
+	const dead = own.findLast(({ status }) => status === 'dead')
 	if (dead !== undefined) return { state: 'dead', delivery: dead }
-	// A refused report would cause the next one, between two receivers that name each other without end.
-	const refused = deliveries.find((one) => one.refused !== undefined && !isUndelivered(one.message.data))
+	const refused = own.find((one) => one.refused !== undefined)
 	return refused === undefined ? null : { state: 'parked', delivery: refused }
 }
 

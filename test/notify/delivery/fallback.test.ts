@@ -212,7 +212,10 @@ describe('the fallback of a receiver', () => {
 		},
 	)
 
-	test('behavior: an alert went past a fallback that works again: its retraction goes all the way, too', async () => {
+	test.each([
+		['', false],
+		[', also when the alert is forgotten meanwhile', true],
+	])('behavior: a retraction goes past a fallback that works again%s', async (_, isForgotten) => {
 		const answer: { now: Outcome } = { now: gone }
 		const [hook, desk] = ['hook', 'desk'].map((name) => scripted(name, () => answer.now)) as [Scripted, Scripted]
 		const last = keeping('last')
@@ -230,8 +233,14 @@ describe('the fallback of a receiver', () => {
 		await all.drainOnce(never)
 		expect(await lab.statuses()).toEqual([])
 		const retracted = { ...entry, status: 'retracted', revision: 1 } as const
+		answer.now = isForgotten ? retry : fine
 		await lab.store.commit({ ...of, announcements: [retracted], deliveries: [removalOf(9, alert)] })
 		await all.drainOnce(never)
+		const later = { number: 1_000n, hash: data.blockHash }
+		if (isForgotten) await lab.store.commit({ ...of, checkpoint: later, forgetTo: 5n })
+		answer.now = fine
+		lab.nowMs += 600_000
+		for (let times = 0; times < 2; times++) await all.drainOnce(never)
 		const instead = last.told.filter(({ message }) => message.data.insteadOf === 'hook')
 		expect(words(instead)).toEqual(['alert.transfer', 'alert.removed'])
 	})
@@ -258,12 +267,29 @@ describe('the fallback of a receiver', () => {
 		expect(new Set(attempts.slice(10)).size).toBe(1)
 	})
 
+	test('behavior: two that name each other and give up reports: once dropped, none come again', async () => {
+		const isBad = ({ id, message }: Delivery) => id === idOf(1) || message.type.startsWith('system')
+		const picky = (name: string) => scripted(name, (delivery) => (isBad(delivery) ? refused : fine))
+		const [hook, desk] = [picky('hook'), picky('desk')]
+		const both = deliverer([hook, desk], { hook: 'desk', desk: 'hook' })
+		await lab.store.post([alertDeliveryOf(1)])
+		const left: number[] = []
+		for (let round = 0; round < 4; round++) {
+			for (let times = 0; times < 4; times++) {
+				await both.drainOnce(never)
+				lab.nowMs += 600_000
+			}
+			const dead = await lab.store.deliveries('dead')
+			left.push(dead.length)
+			await lab.store.drop(dead.map(({ id }) => id))
+		}
+		expect(left[3]).toBe(0)
+	})
+
 	test('behavior: of several mailboxes along two fallbacks one goes on, so that copies do not multiply', async () => {
 		const mailboxes = (name: string) => [1, 2, 3].map((n) => `${name}${n}@example.org`)
-		const [hook, desk] = ['hook', 'desk'].map((name) => scripted(name, () => gone, mailboxes(name))) as [
-			Scripted,
-			Scripted,
-		]
+		const refusing = (name: string) => scripted(name, () => gone, mailboxes(name))
+		const [hook, desk] = [refusing('hook'), refusing('desk')]
 		const last = keeping('last', mailboxes('last'))
 		await lab.store.post(mailboxes('hook').map((recipient, at) => alertDeliveryOf(at, { recipient })))
 		const all = deliverer([hook, desk, last], { hook: 'desk', desk: 'last' })
