@@ -565,14 +565,12 @@ describe('the copies of the last good watchlists', () => {
 				throw away
 			},
 		}
-		const unopened = loadConfig(join(folder, 'tracewatch.yaml'), {
-			...{ env, cwd: folder },
-			lastGood: async () => {
-				throw away
-			},
-		})
-		for (const loaded of [unopened, loadBy(cut)]) {
-			const error = await loaded.then(String, (thrown: unknown) => thrown)
+		const lastGood = async () => {
+			throw away
+		}
+		const unopened = () => loadConfig(join(folder, 'tracewatch.yaml'), { env, cwd: folder, lastGood })
+		for (const loads of [unopened, () => loadBy(cut)]) {
+			const error = await loads().then(String, (thrown: unknown) => thrown)
 			expect(error).toBeInstanceOf(StateError)
 			expect(error).toMatchObject({
 				reason: 'disk',
