@@ -32,13 +32,13 @@ export const once: Command = {
 			const results = await Promise.all(
 				parts.pollers.map(async (poller) => {
 					let polled = await poller.tick(io.signal)
-					// One of several nodes behind an endpoint may lag: the head counts as behind when the next poll finds it so.
+					// One of several nodes behind an endpoint may lag: the head is behind if the next poll finds it so, too.
 					if (poller.status().backSinceMs !== null) polled = await poller.tick(io.signal)
 					return polled === 'done' ? await poller.endAudit(mostAuditMs) : polled
 				}),
 			)
 			const { delivered, failed, held } = await parts.deliverer.drainOnce(io.signal)
-			// A later run tries them: they failed before, or wait behind one that did.
+			// Left to a later run: they failed, or wait behind a delivery that failed.
 			const isConfigured = configuredIn(config.receivers)
 			const waiting = (await parts.store.deliveries('pending')).filter(
 				(one) => isConfigured(one) && !isHeld(one),

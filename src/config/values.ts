@@ -125,7 +125,7 @@ export function readPostgresUrl(text: string): string {
 	throw new RangeError(`has a parameter after its ? that is misspelt${hint.replaceAll('`', '')}`)
 }
 
-/** Misspelt, pg ignores them: two programs would share a state, or the password would go out in clear. */
+/** pg ignores a misspelt one: two programs would then share a state, or the password would go out in clear. */
 const weighty = ['name', 'sslmode', 'sslrootcert']
 
 /** A number above 0 in decimal digits, with or without a decimal point. */

@@ -55,7 +55,7 @@ export const balance: KindRecord<Crossing> = {
 	alarm: { rank: 3, marks: ['LOW', 'HIGH'], markOf: ({ crossed }) => (crossed === 'below' ? 'LOW' : 'HIGH') },
 	sentence(data) {
 		const now = `the balance of ${watchName(data)} is ${coinsOf(data)}`
-		// No word of how it moved: a new watch may be beyond the threshold from the start.
+		// Not "fell" or "rose": a new watch may be beyond the threshold from the start.
 		return `${data.crossed === 'below' ? 'LOW' : 'HIGH'}: ${now}, ${data.crossed} ${data.threshold} ${assetOf(data)}`
 	},
 	facts: (data) =>

@@ -188,7 +188,7 @@ export async function startSession(
 	})
 }
 
-/** A `from_block` beyond the head is rarely meant: nothing is reported until then. */
+/** Warns of watches whose `from_block` is beyond the head, probably by mistake. */
 async function warnOfLater(covered: NetworkState['covered'], head: bigint, log: Log): Promise<void> {
 	let count = 0
 	let first: Address | null = null

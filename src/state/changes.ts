@@ -146,7 +146,7 @@ function marked(delivery: Delivery, network: NetworkRecord | undefined): Deliver
 	const { answers, message } = delivery
 	if (message.type !== 'alert.removed' || answers === null) return delivery
 	const entry = network?.announcements.get(message.data.id)
-	// Of an alert that is no longer remembered, a copy tells that it went to a fallback.
+	// If the alert is no longer remembered, `insteadOf` shows that it went to a fallback.
 	const isMarked =
 		entry === undefined ? message.data.insteadOf !== undefined : entry.instead?.includes(answers) === true
 	return isMarked ? { ...delivery, instead: true } : delivery

@@ -144,7 +144,7 @@ function placeOf(watchlists: z.output<typeof watchlistsSchema>, source: Source, 
 	return { files: watchlists.map((file) => resolve(dirname(path), file)), named }
 }
 
-/** Files that two spellings name; `list` in the schema finds those that are spelled the same. */
+/** Finds a file that is listed under two spellings; the schema finds two equal entries. */
 function listedTwice(place: WatchlistPlace, source: Source): readonly Problem[] {
 	const files = 'files' in place ? place.files : []
 	const fault = (index: number) => source.problem(['watchlists', index], 'an entry of `watchlists` is listed twice')

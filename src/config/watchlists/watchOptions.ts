@@ -90,7 +90,7 @@ export function faultsOf(
 	return faults
 }
 
-/** What a kind needs that reports nothing by itself. */
+/** What each kind needs that reports nothing without an option. */
 const needs: Partial<Record<Kind, string>> = {
 	balance: '`balance_below` or `balance_above`',
 	call: '`calls`',

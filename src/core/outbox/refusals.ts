@@ -11,7 +11,7 @@ export const LONGEST_REST_MS = 15 * MINUTE_MS
 /** Refusals of one message before it is given up, and the time that they must span. */
 const LEAST_REFUSALS = 3
 const LEAST_SPAN_MS = 60 * MINUTE_MS
-/** That many failures of one message take over 20 s, so that a short pause does not count. */
+/** From this number on a receiver counts as failing: four failures of one message take over 20 s. */
 const MANY_FAILURES = 4
 
 /** How long nothing is sent after a refusal: a minute, then twice as long each time, at most a quarter of an hour. */

@@ -169,7 +169,7 @@ export function createDeliverer(options: DelivererOptions): Deliverer {
 				await fallbacks.look()
 				const queues = await claim(nowMs)
 				if (queues.length === 0) {
-					// Posted meanwhile, to a fallback.
+					// What this run has posted to fallbacks is due a moment after `nowMs`.
 					const posted = (await store.deliveries('pending')).filter(
 						(one) =>
 							one.lastError === null && !isHeld(one) && one.nextAttemptAtMs > nowMs && one.nextAttemptAtMs <= clock(),

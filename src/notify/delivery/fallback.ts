@@ -101,7 +101,7 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 		return noticeDeliveries('system.recovered', data, trouble.receivers, troubles.posting())
 	}
 
-	/** The receivers that a message was sent to, along the fallbacks. Without `last`: the settings have changed since. */
+	/** The receivers from `first` along the fallbacks to `last`; it ends elsewhere if the settings have changed since. */
 	function wayTo(first: string, last: string): readonly string[] {
 		const way: string[] = []
 		for (let at: string | null = first; at !== null && !way.includes(at); at = at === last ? null : fallbackOf(at))
@@ -115,7 +115,7 @@ export function createFallbacks({ store, troubles, clock, log, fallbackOf, recei
 		const to = { receiver: fallback, recipients: posting.recipientsOf(fallback) }
 		return all.flatMap(({ id, receiver, recipient, message, answers }) => {
 			const { insteadOf = receiver } = message.data
-			// Each mailbox has a copy already: of several, one goes on.
+			// Each mailbox of the receiver has a copy. Only that of the first mailbox goes on, or copies would multiply.
 			const isCopy = message.data.insteadOf !== undefined && recipient !== null
 			if (isCopy && recipient !== posting.recipientsOf(receiver)?.[0]) return []
 			const way = wayTo(insteadOf, receiver)

@@ -41,7 +41,7 @@ export const telegram: Format = {
 		const description = String(answer?.description ?? '')
 		if (status === 400 && chatFault.test(description))
 			return { verdict: 'parked', meaning: 'the chat cannot be reached' }
-		// A wrong token is a 401.
+		// Telegram answers 401, not 403, to a wrong token.
 		if (status === 403) return { verdict: 'parked', meaning: 'the chat refused the bot' }
 		return null
 	},
