@@ -70,10 +70,11 @@ export function folderJournal(
 		const { whole = emptyState, line = 0, since = segment, bytes = 0 } = found ?? {}
 		rows = found?.rows ?? []
 		place = { segment, bytes: 0, line, since, before: bytes }
-		const isSnapshotDue = segment - since > MOST_SEGMENTS
+		const isSnapshotDue = found?.damage !== undefined || segment - since > MOST_SEGMENTS
 		if (found === null) await takeSnapshot(whole)
 		else if (!isSnapshotDue) await begin()
-		return { whole, snapshotBytes: await sizeOf(folder), journalBytes: place.before + place.bytes, isSnapshotDue }
+		const snapshotBytes = isSnapshotDue ? 0 : await sizeOf(folder)
+		return { whole, snapshotBytes, journalBytes: place.before + place.bytes, isSnapshotDue }
 	}
 
 	/** Of a snapshot that a kill interrupted. */

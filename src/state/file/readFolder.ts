@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Log } from '../../model/ports.js'
-import type { StateDoc } from '../document.js'
+import { emptyState, type StateDoc } from '../document.js'
 import { replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { FORMAT, otherFormat } from '../stateFormat.js'
@@ -27,7 +27,7 @@ export interface FoundFolder {
 	readonly since: number
 	/** Size of the segments since the snapshot. */
 	readonly bytes: number
-	/** Why `state.json` could not be used, and `state.json.prev` was. */
+	/** Why `state.json` could not be used; the snapshot before or the journal alone had everything. */
 	readonly damage?: Damage
 }
 
@@ -57,20 +57,27 @@ async function stampOf(path: string): Promise<string | null> {
 async function readOnce(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
 	const path = statePath(folder)
-	const found = await readFrom(folder, path, own)
+	const found = await readFrom(folder, durableFile(path, snapshotFormat).read(), own)
 	if (found !== null && !(found instanceof Damage)) return found
 	// The segments since the snapshot before are kept, so nothing is missing from it.
-	const previous = await readFrom(folder, previousOf(path), own)
-	if (found === null && previous === null && !(await hasLines(folder))) return null
+	const previous = await readFrom(folder, durableFile(previousOf(path), snapshotFormat).read(), own)
+	// The first snapshot is of an empty state: until the second one, the journal has everything.
+	const whole = previous ?? (await readFrom(folder, beforeFirstLine(folder)))
+	if (found === null && whole === null && !(await hasLines(folder))) return null
 	const damage = found ?? new Damage('it is missing, though there was one', { path })
-	if (previous === null || previous instanceof Damage) throw await damagedError(folder, damage, previous)
-	return { ...previous, damage }
+	if (whole === null || whole instanceof Damage)
+		throw await damagedError(folder, damage, previous instanceof Damage ? previous : null)
+	return { ...whole, damage }
 }
 
-/** The state by this snapshot; null: there is none. */
-async function readFrom(folder: string, path: string, own?: number): Promise<FoundFolder | Damage | null> {
+/** The state by a snapshot and the journal; null: there is no snapshot. */
+async function readFrom(
+	folder: string,
+	read: Promise<Snapshot | null>,
+	own?: number,
+): Promise<FoundFolder | Damage | null> {
 	try {
-		const snapshot = await durableFile(path, snapshotFormat).read()
+		const snapshot = await read
 		if (snapshot === null) return null
 		if (snapshot.since === own)
 			throw new Damage('it is missing, though there was one', { path: segmentPath(folder, own) })
@@ -119,6 +126,15 @@ async function replayed(folder: string, { whole, rows, line, since }: Snapshot):
 	return { whole: replay.whole(), rows: found, line: last, since, bytes }
 }
 
+/** The empty state, where the journal begins with its first line; else null. */
+async function beforeFirstLine(folder: string): Promise<Snapshot | null> {
+	for (const since of await segmentsIn(folder)) {
+		const { after } = await readSegment(folder, since)
+		if (after !== null) return after === 0 ? { whole: emptyState, rows: [], line: 0, since } : null
+	}
+	return null
+}
+
 async function hasLines(folder: string): Promise<boolean> {
 	for (const number of await segmentsIn(folder)) {
 		const segment = await readSegment(folder, number).catch(() => null)
@@ -127,18 +143,17 @@ async function hasLines(folder: string): Promise<boolean> {
 	return false
 }
 
-/** Puts the snapshot before in the place of a damaged one, which is kept under another name. */
+/** Puts the snapshot before, if there is one, in the place of a damaged one, which is kept under another name. */
 export async function heal(folder: string, damage: Damage, log: Log | undefined): Promise<void> {
 	const path = statePath(folder)
 	const kept = `${path}.damaged`
-	try {
-		await rename(path, kept).catch((error: unknown) => {
-			if (!isMissing(error)) throw error
+	for (const [from, to] of [
+		[path, kept],
+		[previousOf(path), path],
+	] as const)
+		await rename(from, to).catch((error: unknown) => {
+			if (!isMissing(error)) throw diskError('write', path, error)
 		})
-		await rename(previousOf(path), path)
-	} catch (error) {
-		throw diskError('write', path, error)
-	}
 	log?.warn({ file: damage.path, kept }, `the state was damaged (${damage.message}) and is restored: nothing was lost`)
 }
 

@@ -503,6 +503,8 @@ describeOnce('damage', () => {
 	])('error: a state with a right checksum and wrong content: %s', async (_, data) => {
 		const lined = Array.isArray(data) ? `[\n${data.map((one) => JSON.stringify(one)).join(',\n')}\n]` : null
 		await writeFile(at('state.json'), fileOf(data, undefined, lined ?? undefined))
+		// The journal of a young state would restore it.
+		for (const path of segmentFiles(folder)) await rm(path)
 		expect(await refused()).toContain('its content cannot be understood')
 		await expect(peek({ kind: 'folder', dir: folder })).rejects.toMatchObject({ reason: 'damaged' })
 	})

@@ -141,6 +141,28 @@ describe('a damaged state.json', () => {
 		},
 	)
 
+	test.each(damages)('behavior: $name in a young state: the journal has everything', async ({ spoil }) => {
+		await rm(folder, { recursive: true })
+		for (const block of [1, 2]) {
+			const store = await open()
+			await store.commit(commitOf({ checkpoint: blockOf(block), deliveries: [deliveryOf(`y${block}`)] }))
+			await store.close()
+		}
+		expect(await readdir(folder)).not.toContain(`${file}.prev`)
+		// The data of an empty state has no network to change.
+		await writeFile(at(file), (await readFile(at(file), 'utf8')).replace('"line":0', '"ethereum":0'))
+		await spoil(at(file))
+		expect((await peek({ kind: 'folder', dir: folder }))?.whole.networks.get('ethereum')?.checkpoint).toEqual(
+			blockOf(2),
+		)
+		for (const _ of ['restored', 'written']) {
+			const store = await open()
+			expect(await seen(store)).toEqual([blockOf(2), 0, ['y1', 'y2']])
+			await store.close()
+			expect(JSON.parse(await readFile(at(file), 'utf8')).data).not.toEqual([])
+		}
+	})
+
 	const some = damages.filter(({ name }) => ['empty', 'not ours', 'missing'].includes(name))
 	test.each(some)('error: $name, with a change that only it has: reported with both ways out', async (damage) => {
 		await large()
