@@ -20,6 +20,7 @@ export interface ProbeBlocks {
 	readonly blocks: readonly Header[]
 }
 
+/** Throws RpcError `no-data` where the endpoint shows no block at all. */
 export async function findProbeBlocks(rpc: Rpc, claimed: bigint, signal: AbortSignal): Promise<ProbeBlocks> {
 	const near = await readHeaders(rpc, candidatesNear(claimed), signal)
 	const found = pick(near ?? [])
@@ -29,6 +30,10 @@ export async function findProbeBlocks(rpc: Rpc, claimed: bigint, signal: AbortSi
 	if (far !== null) return { head: claimed, blocks: pick(far) }
 	const isShown = async (number: bigint) => (await readHeaders(rpc, [number], signal)) !== null
 	if (await isShown(claimed)) return { head: claimed, blocks: [] }
+	if (claimed === 0n) {
+		const { endpoint } = rpc
+		throw new RpcError(`${endpoint} shows none of its blocks`, { kind: 'no-data', endpoint, forNow: true })
+	}
 	return findProbeBlocks(rpc, await newestOf({ from: 0n, to: claimed }, isShown), signal)
 }
 

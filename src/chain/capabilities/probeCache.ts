@@ -18,13 +18,14 @@ export function createProbeCache(headAnswer: HeadAnswer | null, atMs: number): P
 	async function batch(rpc: Rpc, calls: readonly RpcCall[], signal: AbortSignal): Promise<readonly unknown[]> {
 		const missing = calls.filter((call) => !answers.has(keyOf(call)))
 		const given = missing.length === 0 ? [] : await rpc.batch(missing, signal)
-		const failed = new Map<string, unknown>()
+		const unkept = new Map<string, unknown>()
 		for (const [at, call] of missing.entries()) {
 			const answer = given[at]
-			if (answer instanceof RpcError) failed.set(keyOf(call), answer)
-			else answers.set(keyOf(call), answer)
+			// What is not there may come.
+			const kept = answer instanceof RpcError || answer === null ? unkept : answers
+			kept.set(keyOf(call), answer)
 		}
-		return calls.map((call) => failed.get(keyOf(call)) ?? answers.get(keyOf(call)))
+		return calls.map((call) => answers.get(keyOf(call)) ?? unkept.get(keyOf(call)))
 	}
 
 	return {

@@ -96,3 +96,28 @@ test.each([403, 429, 503])(
 		await expect(registry.of(rpc, given)).rejects.toThrow('the caller gave up')
 	},
 )
+
+test('error: an endpoint that has a head and shows no block is refused, and probed anew once it shows them', async () => {
+	const node = await startTestAnvil()
+	let isBlind = true
+	const isHidden = (method: string) => isBlind && method === 'eth_getBlockByNumber'
+	const gateway = await startDialectGateway(node.url, {
+		twist: (method, [block]) => (isHidden(method) && String(block).startsWith('0x') ? null : undefined),
+	})
+	const rpc = createRpc({ url: gateway.url })
+	onTestFinished(async () => {
+		await rpc.close()
+		await gateway.close()
+		await node.stop()
+	})
+	const [alice, bob] = await node.accounts()
+	for (const _ of [1, 2, 3])
+		await node.receipt(await node.send({ from: alice as `0x${string}`, to: bob as `0x${string}`, valueWei: 1n }))
+	const registry = createCapabilitiesRegistry({ setting: 'auto', clock: standingClock, log: silent })
+	await expect(registry.of(rpc, never)).rejects.toThrow(/ shows none of its blocks$/)
+	const asked = gateway.count('eth_getBlockByNumber')
+	await expect(registry.of(rpc, never)).rejects.toThrow(/ shows none of its blocks$/)
+	expect(gateway.count('eth_getBlockByNumber')).toBeGreaterThan(asked)
+	isBlind = false
+	expect((await registry.of(rpc, never)).proved).toBe(true)
+})
