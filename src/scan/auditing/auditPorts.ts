@@ -33,8 +33,8 @@ export interface AuditPorts {
 	/** Contracts whose own logs are still to be read from this block on: they got their code before their first look. */
 	readonly owedLogs: Map<Address, bigint>
 	readonly rechecks: PendingRechecks
-	/** Number of failed reads of authorisations, by block. */
-	readonly failedReads: Map<bigint, number>
+	/** Failed reads of authorisations, and when the first was, by block. */
+	readonly failedReads: Map<bigint, { readonly times: number; readonly sinceMs: number }>
 	/** Queued blocks that were read; the next commit removes them from the queue. */
 	readonly signedDone: Set<bigint>
 	readonly queue: AuditQueue

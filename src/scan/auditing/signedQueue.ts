@@ -17,19 +17,28 @@ import { repeatsOf } from '../look/repeats.js'
 import { type PollPorts, type PollSession, write } from '../pollSession.js'
 import { notAnnounced } from './delegationsAnnounced.js'
 
-/** A block is left out, and reported as not covered, after this many polls failed at it. */
-const MOST_TRIES = 5
+/** A block at which this many polls failed comes after the others. */
+const HOLDING_TRIES = 5
+/** A block that could not be read for this long is left out, and reported as not covered. */
+const GIVE_UP_AFTER_MS = 10 * 60_000
 /** With more waiting, one failure is enough: more would come than are left out, and `once` forgets failures. */
-const MOST_WAITING = 32
+const MOST_WAITING = 128
 /** Time limit for one poll. */
 const MOST_MS = 8_000
 
-/** Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now. */
+/**
+ * Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now; those
+ * at which many polls have failed are tried after the others.
+ */
 export async function readSigned(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
-	const { chain, log } = ports
+	const { chain, log, clock } = ports
 	const { signedDone, failedReads } = ports.audit
-	const queue = (session.state.audit?.signed ?? []).filter(({ number }) => !signedDone.has(number))
-	if (queue.length === 0) return
+	const timesOf = ({ number }: SignedInBlock) => failedReads.get(number)?.times ?? 0
+	const isLast = (one: SignedInBlock) => timesOf(one) >= HOLDING_TRIES
+	const waiting = (session.state.audit?.signed ?? []).filter(({ number }) => !signedDone.has(number))
+	if (waiting.length === 0) return
+	const last = waiting.filter(isLast).sort((one, other) => timesOf(one) - timesOf(other))
+	const queue = [...waiting.filter((one) => !isLast(one)), ...last]
 	const signal = signalWithin(MOST_MS, outer)
 	for (const [at, one] of queue.entries()) {
 		if (signal.aborted) return
@@ -40,11 +49,11 @@ export async function readSigned(session: PollSession, ports: PollPorts, outer: 
 		} catch (error) {
 			outer.throwIfAborted()
 			if (!(error instanceof RpcError) && !signal.aborted) throw error
-			const tries = (failedReads.get(one.number) ?? 0) + 1
-			failedReads.set(one.number, tries)
+			const { times, sinceMs } = failedReads.get(one.number) ?? { times: 0, sinceMs: clock() }
+			failedReads.set(one.number, { times: times + 1, sinceMs })
 			log.debug({ block: one.number, err: error }, 'the authorisations of a block are read again with the next poll')
-			if (tries < (queue.length - at > MOST_WAITING ? 1 : MOST_TRIES)) {
-				if (error instanceof RpcError && error.kind === 'unsettled') throw error
+			if (queue.length - at <= MOST_WAITING && clock() - sinceMs < GIVE_UP_AFTER_MS) {
+				if (error instanceof RpcError && error.kind === 'unsettled' && !isLast(one)) throw error
 				return
 			}
 			failedReads.delete(one.number)
