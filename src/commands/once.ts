@@ -51,7 +51,7 @@ export const once: Command = {
 			const unfinished = results.filter((result) => result !== 'done').length + stalled.length
 			log.info(
 				{ networks: results.length, unfinished, delivered, failed, held, waiting },
-				'all networks were polled once',
+				unfinished === 0 ? 'all networks were polled once' : 'not every network could be polled to its target',
 			)
 			if (results.includes('misconfigured')) return exitCodes.config
 			// A full disk needs a person. Nothing is lost, but retrying alone does not help.

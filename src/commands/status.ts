@@ -179,7 +179,7 @@ function reportOfNetwork(
 /** Each reason has a line of its own, so that the second one is not overlooked. */
 function* daemonInWords(daemon: DaemonLine, receivers: readonly ReceiverLine[]): Generator<string> {
 	const { running, ok, reason, reasons = [], failing = [], failures = failing } = daemon
-	const unreached = receivers.flatMap((one) => (one.configured && one.failedAttempts > 0 ? one.receiver : []))
+	const unreached = receivers.flatMap((one) => (one.configured && one.failedAttempts > 1 ? one.receiver : []))
 	const faults = [
 		...(failing.length === 0 ? [] : [`polling fails: ${failures.join('; ')}`]),
 		...(unreached.length === 0 ? [] : [`at present no message reaches ${unreached.join(', ')}`]),
@@ -229,9 +229,9 @@ function* linesOf({ daemon, networks, receivers }: Report, isAsked: boolean): Ge
 		const last = lastDeliveredAt === null ? '' : `, last at ${lastDeliveredAt}`
 		const own = aside === 0 ? '' : ` (${aside} retried separately)`
 		const kept = held === 0 ? '' : `${held} held, `
-		const times = failedAttempts === 1 ? 'once' : `${failedAttempts} times`
-		const isTried = line.configured && failedAttempts > 0
-		const fails = !line.configured ? ' (not configured)' : isTried ? ` (IT FAILS: the first was tried ${times})` : ''
+		const failed =
+			failedAttempts > 1 ? ` (IT FAILS: the first was tried ${failedAttempts} times)` : ' (an attempt failed)'
+		const fails = !line.configured ? ' (not configured)' : failedAttempts > 0 ? failed : ''
 		const waits = `${pending} pending${fails}${own}`
 		yield `${receiver}: ${waits}, ${kept}${parked} parked, ${dead} dead, ${delivered} delivered${last}`
 	}

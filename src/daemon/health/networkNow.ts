@@ -4,7 +4,7 @@ import { iso } from '../../base/utc.js'
 import type { NetworkHealth } from '../../model/trouble.js'
 import type { ConfiguredPoller } from '../polling/networkPoller.js'
 import type { TickResult } from '../polling/pollerStatus.js'
-import { behindInWords, reach } from '../polling/remedy.js'
+import { behindInWords, isFarBehind, LASTING_MS, reach } from '../polling/remedy.js'
 
 export interface Progress {
 	readonly poller: ConfiguredPoller
@@ -21,12 +21,6 @@ export interface Progress {
 export interface NetworkNow extends NetworkHealth {
 	readonly status: 'ok' | 'stalled' | 'degraded'
 }
-
-/**
- * How long polls may fail, as of a node that starts together with the machine, and the head may be below a scanned
- * block where polls are rare.
- */
-const MINUTE_MS = 60_000
 
 const lasting: ReadonlySet<TickResult | null> = new Set(['misconfigured', 'unwritten', 'backlog'])
 
@@ -49,9 +43,9 @@ export function networkNow(progress: Progress, { nowMs, steadyMs }: { nowMs: num
 	// By the clock of now, which may have been set since.
 	const wellAt = new Date(nowMs - quietMs).toISOString()
 	const isFirst = lastDoneAtMs === null
-	const isQuiet = quietMs > Math.max(MINUTE_MS, isFirst ? 0 : quietAfterMs)
+	const isQuiet = quietMs > Math.max(LASTING_MS, isFirst ? 0 : quietAfterMs)
 	const isUnknown = isQuiet || isFirst
-	const isBehind = head !== null && checkpoint !== null && head < checkpoint
+	const behind = head !== null && checkpoint !== null && head < checkpoint ? { head, checkpoint } : null
 
 	function why(): string {
 		if (failure !== null) return failure
@@ -60,7 +54,7 @@ export function networkNow(progress: Progress, { nowMs, steadyMs }: { nowMs: num
 			const yet = isFirst ? ' yet' : ''
 			return `no poll has ended${yet}: no answer of ${hosts}, or only rate limits (429). To do: ${reach}`
 		}
-		if (isBehind) return behindInWords(head, checkpoint)
+		if (behind !== null) return behindInWords(behind)
 		const remedy = 'compare with another endpoint, and put it first in `rpc` if it is ahead'
 		return `polls work, but the head stands at block ${head}. To do: ${remedy}`
 	}
@@ -72,8 +66,9 @@ export function networkNow(progress: Progress, { nowMs, steadyMs }: { nowMs: num
 		}
 		if (failure !== null && lasting.has(lastResult)) return ill('stalled', `${network} is not scanned: ${failure}`)
 		if (isQuiet) return ill('degraded', `${network} is degraded: no poll has succeeded since ${wellAt}: ${why()}`)
-		const isBack = isBackTwice || (backSinceMs !== null && steadyMs - backSinceMs > MINUTE_MS)
-		if (isBack && isBehind) return ill('stalled', `${network}: ${behindInWords(head, checkpoint)}`)
+		const isLong = backSinceMs !== null && steadyMs - backSinceMs > LASTING_MS
+		if (behind !== null && (isLong || (isBackTwice && isFarBehind(behind))))
+			return ill('stalled', `${network}: ${behindInWords(behind)}`)
 		return { ok: true, status: 'ok', reason: null }
 	}
 

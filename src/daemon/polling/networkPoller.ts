@@ -10,7 +10,7 @@ import type { AuditReport } from '../../scan/auditing/follower.js'
 import { type PollReport, poll, type Unread } from '../../scan/poll.js'
 import type { PollConfig, PollPorts } from '../../scan/pollSession.js'
 import { freshStatus, type PollerStatus, type TickResult } from './pollerStatus.js'
-import { behindInWords, newsOf, withRemedy } from './remedy.js'
+import { behindInWords, isFarBehind, LASTING_MS, newsOf, withRemedy } from './remedy.js'
 
 export type NetworkPoller = ReturnType<typeof createNetworkPoller>
 
@@ -62,6 +62,7 @@ export function createNetworkPoller({
 	/** Whether a nudge came since the last poll began. */
 	let nudged = false
 	let saidWellAtMs = Number.NEGATIVE_INFINITY
+	let isBackLogged = false
 	let lastPoll: TickResult | null = null
 	let status = freshStatus(steady())
 	follower.onEnd((report) => {
@@ -151,11 +152,14 @@ export function createNetworkPoller({
 	}
 
 	function noteHead({ head, checkpoint }: PollReport): void {
-		const isBack = head < checkpoint
-		const { backSinceMs } = status
-		if (isBack && backSinceMs === null) log.warn({ head, checkpoint }, behindInWords(head, checkpoint))
-		const isBackTwice = isBack && backSinceMs !== null
-		update({ backSinceMs: isBack ? (backSinceMs ?? steady()) : null, isBackTwice })
+		const isBackTwice = head < checkpoint && status.backSinceMs !== null
+		const backSinceMs = head < checkpoint ? (status.backSinceMs ?? steady()) : null
+		const facts = { head, checkpoint }
+		const isLasting = backSinceMs !== null && (isFarBehind(facts) || steady() - backSinceMs > LASTING_MS)
+		if (isLasting && !isBackLogged) log.warn(facts, behindInWords(facts))
+		if (backSinceMs === null && isBackLogged) log.info(facts, 'the head has caught up with the checkpoint')
+		isBackLogged = backSinceMs !== null && (isBackLogged || isLasting)
+		update({ backSinceMs, isBackTwice })
 	}
 
 	function succeeded(report: PollReport): void {

@@ -8,7 +8,21 @@ export const reach = `see whether the node runs and can be reached; ${another}`
 const behind =
 	'the head is behind the checkpoint: no alerts until it catches up. The endpoint lags, or the chain was restarted'
 
-export function behindInWords(head: number | bigint, checkpoint: number | bigint): string {
+/** How long polls may fail, as of a node that starts together with the machine, and the head may be behind. */
+export const LASTING_MS = 60_000
+/** Several nodes behind one endpoint may differ by this much for a moment. */
+const FEW_BLOCKS = 16n
+
+interface Behind {
+	readonly head: bigint
+	readonly checkpoint: bigint
+}
+
+export function isFarBehind({ head, checkpoint }: Behind): boolean {
+	return checkpoint - head > FEW_BLOCKS
+}
+
+export function behindInWords({ head, checkpoint }: Behind): string {
 	return (
 		`${behind} (its head is block ${head}, and block ${checkpoint} was scanned). To do: put another endpoint first ` +
 		'in `rpc`; for a restarted chain, give the network another name, in its watchlists too; then restart'

@@ -27,8 +27,8 @@ const MOST_WAITING = 128
 const MOST_MS = 8_000
 
 /**
- * Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now; those
- * at which many polls have failed are tried after the others.
+ * Reads the queued blocks in order, and announces what was signed in each. Ends at a block that cannot be read now.
+ * Those at which many polls have failed come last.
  */
 export async function readSigned(session: PollSession, ports: PollPorts, outer: AbortSignal): Promise<void> {
 	const { chain, log, clock } = ports

@@ -97,7 +97,7 @@ test.each([403, 429, 503])(
 	},
 )
 
-test('error: an endpoint that has a head and shows no block is refused, and probed anew once it shows them', async () => {
+test('error: an endpoint that has a head and shows no block is refused, and judged once it shows them', async () => {
 	const node = await startTestAnvil()
 	let isBlind = true
 	const isHidden = (method: string) => isBlind && method === 'eth_getBlockByNumber'
