@@ -34,7 +34,7 @@ export function createAskedState(options: AuditorOptions): StateReader {
 	/** Why the books cannot be closed now; null if they can. */
 	let reason: string | null = null
 	let restsUntilMs = 0
-	/** The last block of the previous part. A part that begins at or before it follows a reorganisation. */
+	/** The last block of the previous part; null before the first. One that begins no later follows a reorganisation. */
 	let lastTo: bigint | null = null
 	/** After a reorganisation: the first block whose books must be opened again. */
 	let reopenedFrom: bigint | null = null
@@ -64,10 +64,12 @@ export function createAskedState(options: AuditorOptions): StateReader {
 
 	/** Tells which addresses without a book never had one, and from which block each book should have been kept. */
 	function openingsFrom({ part, facts, last }: PartAudit) {
-		const areAllOpen = last?.unopened === 0
+		const before = last ?? facts.before
+		const areAllOpen = before?.unopened === 0
 		if (areAllOpen) reopenedFrom = null
 		// All books were open, so an address without a book lost it in the reorganisation.
-		if (lastTo !== null && part.span.from <= lastTo && areAllOpen) reopenedFrom = part.span.from
+		const to = lastTo ?? BigInt(before?.closedTo ?? -1)
+		if (part.span.from <= to && areAllOpen) reopenedFrom = part.span.from
 		lastTo = part.span.to
 		// A reorganisation before the start may have dropped books; later ones are known. Any other missing book is new,
 		// even if the address was first seen many blocks ago.
