@@ -1,5 +1,6 @@
 import { keepYoungSmall, letYoungGrow } from '../base/heapTuning.js'
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
+import { waitMs } from '../base/waits/wait.js'
 import type { Config } from '../config/load.js'
 import { followWatchlists } from '../config/watchlists/followWatchlists.js'
 import { chunksOf, revisionNow } from '../config/watchlists/revision.js'
@@ -36,25 +37,40 @@ export interface EditOptions {
 	readonly onHangup: (reload: () => void) => () => void
 }
 
+/** Of watchlists that change each time before they are copied. */
+const MOST_READINGS = 4
+const READ_AGAIN_AFTER_MS = 1_000
+
 /**
- * Reads the watchlists again at SIGHUP and when their files change. Keeps a copy of good ones, and notifies the
- * receivers of wrong ones. All watchlists take effect, or none. Resolves when the signal aborts.
+ * Reads the watchlists again at SIGHUP and when their files change. Copies good ones into the state before they take
+ * effect, so that a restart would use the same, and notifies the receivers of wrong ones. All watchlists take effect,
+ * or none. Resolves when the signal aborts.
  */
 export async function followEdits(options: EditOptions, signal: AbortSignal): Promise<void> {
 	const { config, log } = options
 	const lists = followWatchlists(config)
 	const { accepted, refused } = createRefusals({ ...options, ...options.parts })
-	const acceptedAs = (good: GoodFiles) => Promise.all([accepted(), keepGood(options, good)])
-	async function reload(cause: string): Promise<void> {
-		if (signal.aborted) return
+	async function readAndCopied(): Promise<Watchlists> {
+		for (let left = MOST_READINGS - 1; ; left--) {
+			const read = await lists.load(signal)
+			const hasChanged = await keepGood(options, read, left > 0)
+			// The next start reads them.
+			signal.throwIfAborted()
+			if (!hasChanged || left === 0) return read
+			await waitMs(READ_AGAIN_AFTER_MS, signal)
+		}
+	}
+	/** `found`: the revision that is to be read, unless it was read meanwhile. */
+	async function reload(cause: string, found?: string): Promise<void> {
+		if (signal.aborted || found === lists.revision()) return
 		options.notifier.reloading()
 		keepYoungSmall()
 		try {
-			const read = await lists.load(signal)
+			const read = await readAndCopied()
 			await takeEffect(options, { ...read, cause })
 			// Poll now, so that a new watch need not wait for the next tick.
 			for (const poller of options.parts.pollers) poller.nudge(signal)
-			await acceptedAs(read)
+			await accepted()
 		} catch (error) {
 			if (signal.aborted) return
 			options.notifier.ready('the watchlists are wrong: the last good ones stay in effect')
@@ -69,16 +85,20 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 			letYoungGrow()
 		}
 	}
+	async function begin(): Promise<void> {
+		if (config.refused !== undefined) return await refused(config.refused.map(formatProblem).join('; '))
+		const [hasChanged] = await Promise.all([keepGood(options, config, false), accepted()])
+		if (hasChanged) await reload('a watchlist changed')
+	}
 	/** One at a time, so that the last of several edits is the last to be kept. */
-	let running: Promise<unknown> =
-		config.refused === undefined ? acceptedAs(config) : refused(config.refused.map(formatProblem).join('; '))
-	const reloadNext = (cause: string) => {
-		running = running.then(() => reload(cause))
+	let running = begin()
+	const reloadNext = (cause: string, found?: string) => {
+		running = running.then(() => reload(cause, found))
 	}
 	const offHangup = options.onHangup(() => reloadNext('SIGHUP'))
 	const { paths, revision } = lists
 	await Promise.all([
-		watchFiles({ paths, revision, onChange: () => reloadNext('a watchlist changed'), signal }),
+		watchFiles({ paths, revision, onChange: (found) => reloadNext('a watchlist changed', found), signal }),
 		followConfig(options, signal),
 	])
 	offHangup()
@@ -89,23 +109,37 @@ type GoodFiles = Pick<Watchlists, 'watchlistFiles' | 'contents' | 'revision'>
 
 /**
  * Copies good watchlists for a restart that finds wrong ones. Goes on after the signal to stop: the next start may need
- * them. Never rejects.
+ * them. Warns where there is no copy, but not of files that have changed if the caller reads them again. Resolves to
+ * whether they have changed since they were read; never rejects.
  */
 async function keepGood(
 	{ parts: { store }, log }: EditOptions,
 	{ watchlistFiles: watchlists, contents, revision }: GoodFiles,
-): Promise<void> {
+	readsAgain: boolean,
+): Promise<boolean> {
 	const files = contents.flatMap(({ path, digest }) => (digest === null ? [] : [{ path, digest }]))
 	const digests = new Map(files.map(({ path, digest }) => [path, digest]))
 	const { signal } = new AbortController()
-	const chunks = (path: string) => chunksOf({ path, digest: digests.get(path) ?? null }, signal)
+	let hasChanged = false
+	async function* chunks(path: string) {
+		try {
+			yield* chunksOf({ path, digest: digests.get(path) ?? null }, signal)
+		} catch (error) {
+			hasChanged = true
+			throw error
+		}
+	}
 	try {
 		await store.keepWatchlists({ revision, watchlists, files, chunks })
 	} catch (error) {
-		const lost = 'the watchlists in effect cannot be copied into the state: a restart would need right ones'
-		log.warn({ err: error }, lost)
+		if (!hasChanged || !readsAgain) log.warn({ err: error }, NOT_COPIED)
 	}
+	return hasChanged
 }
+
+const NOT_COPIED =
+	'the watchlists in effect cannot be copied into the state: a restart that finds wrong ones would use an earlier ' +
+	'copy, or none; once the cause is mended, SIGHUP copies them'
 
 async function takeEffect(
 	{ config, parts, metrics, notifier, log, inEffect }: EditOptions,

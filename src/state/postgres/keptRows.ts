@@ -54,9 +54,9 @@ export async function writeCopyRows(
 		throw new StateError('lost', 'another instance has taken over the state: nothing was written')
 }
 
-/** Good watchlists are valid UTF-8, so their text is their bytes. */
+/** Good watchlists are valid UTF-8, so their text is their bytes. Of others the hash is found to be another one. */
 async function* textsOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
-	const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+	const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
 	for await (const chunk of chunks) yield decoder.decode(chunk, { stream: true })
 }
 

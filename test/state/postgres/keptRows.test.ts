@@ -105,3 +105,13 @@ test.skipIf(server === null)('behavior: the text of an interrupted copy does not
 	await store.keepWatchlists(copies)
 	expect(await contentOf(await openWatchlistCopies(place))).toEqual(await contentOf(copies))
 })
+
+test.skipIf(server === null)('behavior: a file that is no UTF-8 any more is said to have changed', async () => {
+	if (server === null) return
+	const store = await opened(await server.fresh('latin'))
+	async function* chunks() {
+		yield Buffer.from('Größe', 'latin1')
+		throw new RangeError('a.yaml has changed since it was read')
+	}
+	await expect(store.keepWatchlists({ ...copiesOf(['Größe'], 'one'), chunks })).rejects.toThrow('has changed')
+})
