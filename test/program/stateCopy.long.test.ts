@@ -31,7 +31,7 @@ test('a state in use is not copied, one at rest is, with what was sent; no passw
 	expect((await site.run([...sent, '-c', 'other.yaml'])).stdout).toBe(before)
 
 	const refused: readonly (readonly [code: number, words: string, ...args: string[]])[] = [
-		[1, 'copied holds a state already, or the beginning of a copy, and nothing was changed', 'copy', 'state', 'copied'],
+		[1, 'copied holds a state already, or the history of one, and nothing was changed', 'copy', 'state', 'copied'],
 		[1, 'there is no state to copy', 'copy', 'nowhere', 'new'],
 		[1, '127.0.0.1:1: the connection was refused', 'copy', 'state', '${DATABASE}'],
 		[1, '127.0.0.1:1: the connection was refused', 'copy', env.DATABASE, 'new'],

@@ -11,7 +11,7 @@ import type { HistoryEntry } from '../../model/history.js'
 import type { Log } from '../../model/ports.js'
 import { emptyState, type StateDoc } from '../document.js'
 import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
-import { replayed } from '../journal.js'
+import { halfCopied, replayed } from '../journal.js'
 import { fromJson } from '../records/codec.js'
 import { snapshotFormat } from '../records/snapshot.js'
 import { type Ask, type Database, isInClear, openDatabase } from './database.js'
@@ -25,6 +25,8 @@ export interface PgJournalOptions {
 	readonly leaseMs?: number | undefined
 	/** Writes beside the instance that has the right to write: for a command of an operator. */
 	readonly isBeside?: boolean
+	/** As in `journalAt`. */
+	readonly isCopy?: boolean
 	/** Once it aborts, a database that does not answer is waited for only briefly. */
 	readonly stop?: AbortSignal | undefined
 	/** Name of this instance in the database; default: host name and process id. */
@@ -68,6 +70,9 @@ const PUT_BACK =
 	'writes: nothing was written. Start again to continue from what it holds (blocks since then are scanned again, ' +
 	'and some alerts may come a second time under the same id)'
 
+/** In place of the snapshot: a copy has begun here, and not ended. */
+const COPY_BEGUN = 'copy'
+
 const freshBatch = () => randomBytes(8).toString('hex')
 
 const HEAD = `
@@ -75,14 +80,15 @@ const HEAD = `
 		expires > '-infinity' and expires <= clock_timestamp() as was_killed
 	from tracewatch.head where name = $1`
 const END = (ms: string) => `clock_timestamp() + ${ms}::bigint * interval '1 ms'`
-/** $4: only a state that has begun is taken. */
+/** $4: only a state that has begun is taken; $5: what a new one has as its snapshot. */
 const TAKE = `
 	insert into tracewatch.head as h (name, owner, epoch, expires, seq, snapshot, snapshot_seq)
-	select $1, $2, 1, ${END('$3')}, 0, '', 0
+	select $1, $2, 1, ${END('$3')}, 0, $5::text, 0
 	where not $4::boolean
 		or exists (select from tracewatch.head where name = $1 and (seq > 0 or snapshot <> ''))
 	on conflict (name) do update set
-		owner = excluded.owner, epoch = h.epoch + (h.owner <> excluded.owner)::int, expires = excluded.expires
+		owner = excluded.owner, epoch = h.epoch + (h.owner <> excluded.owner)::int, expires = excluded.expires,
+		snapshot = case when h.seq = 0 and h.snapshot = '' then excluded.snapshot else h.snapshot end
 	where h.owner = excluded.owner or h.expires < clock_timestamp()
 	returning epoch`
 const MAKE = `
@@ -139,7 +145,7 @@ const INSERT_PART = `insert into tracewatch.snapshot (name, id, part, data) valu
 
 /** Connects to nothing yet. */
 export function pgJournal(url: string, options: PgJournalOptions = {}): Journal {
-	const { log, leaseMs = LEASE_MS, isBeside = false } = options
+	const { log, leaseMs = LEASE_MS, isBeside = false, isCopy = false } = options
 	const { stop } = options
 	const database = openDatabase(url, { connections: CONNECTIONS, standstillMs: STANDSTILL_MS, stop })
 	const { ask, name, host } = database
@@ -168,7 +174,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			await ask(MAKE, [name])
 			return 0
 		}
-		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs, isKnown])
+		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs, isKnown, isCopy ? COPY_BEGUN : ''])
 		if (taken !== undefined) return taken.epoch
 		const [head] = await ask<Head>(HEAD, [name])
 		if (hasBegun(head)) isKnown = true
@@ -250,7 +256,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 				// A large state takes longer to load than a lease lasts.
 				if (!isBeside) renewal = setInterval(() => void renew(epoch).catch(() => undefined), leaseMs / RENEWALS).unref()
 				if (!isBeside) await ask(TIDY, [name, owner, epoch])
-				const loaded = await load(database)
+				const loaded = await load(database, isCopy)
 				if (lost !== null) throw lost
 				place = { epoch, seq: loaded.seq }
 				journalBytes = loaded.journalBytes
@@ -320,13 +326,15 @@ interface LoadedRows extends Loaded {
 	readonly wasKilled: boolean
 }
 
-/** The whole state, while another instance may write. */
-async function load(database: Database): Promise<LoadedRows> {
+/** The whole state, while another instance may write. `isCopy`: a copy that has begun is this program's own. */
+async function load(database: Database, isCopy = false): Promise<LoadedRows> {
 	const { name, host } = database
 	return await database.snapshot(async (ask) => {
 		const [head] = await ask<Head>(HEAD, [name])
 		const from = head?.snapshot_seq ?? 0
-		const { whole, size } = await readParts(ask, { name, host, id: head?.snapshot ?? '' })
+		const isBegun = head?.snapshot === COPY_BEGUN
+		if (isBegun && !isCopy) throw halfCopied(`the database at ${host}`)
+		const { whole, size } = await readParts(ask, { name, host, id: isBegun ? '' : (head?.snapshot ?? '') })
 		const lines = await linesFrom(ask, name, from)
 		if ((lines.at(-1)?.seq ?? from) !== (head?.seq ?? 0) || lines.some(({ seq }, at) => seq !== from + 1 + at))
 			throw damaged(host, 'lines of its journal are missing')
