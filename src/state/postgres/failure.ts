@@ -52,6 +52,8 @@ function fileOf(cause: unknown): string | null {
 function plain(cause: unknown): string {
 	if (!(cause instanceof Error)) return String(cause)
 	if (codeOf(cause) === 'ERR_INVALID_URL') return 'its URL cannot be read'
+	if (/does not support SSL/.test(cause.message))
+		return 'it offers no TLS: switch it on there (ssl = on), or write sslmode=disable into the URL of `state`'
 	if (/timeout/i.test(cause.message)) return 'it does not answer in time'
 	return cause.message === '' ? cause.name : cause.message
 }
