@@ -72,6 +72,8 @@ async function daemonOf(
 	const wasKilled = isFolder ? existsSync(controlPath(place.dir)) : found?.wasKilled === true
 	const runs = isFolder || found?.isHeld === false ? false : null
 	const reasons: string[] = []
+	if (!isFolder && found === null)
+		reasons.push('the database holds no state of this name yet: nothing was scanned with it')
 	if (!isFolder && isLong && runs === false)
 		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot write to the database')
 	else if (runs === false) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')
@@ -109,7 +111,7 @@ function unwell(error: unknown): Asked {
 	return { daemon: { running: true, ok: false, reason: error.message } }
 }
 
-/** As in the answer of a running daemon; `running` is null where another instance has the database. */
+/** As in the answer of a running daemon; `running` is null where it is unknown, beside a database. */
 type DaemonLine = Pick<ControlHealth, 'ok' | 'reason' | 'reasons' | 'failing' | 'failures'> & {
 	readonly running: boolean | null
 }

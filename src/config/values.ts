@@ -119,11 +119,18 @@ export function readPostgresUrl(text: string): string {
 	if (url.pathname.length < 2) throw new RangeError(`must name a database, such as ${example}`)
 	const names = url.searchParams.getAll('name')
 	if (names.length > 1 || names[0] === '') throw new RangeError('must have one `name=`, the name of this program in it')
+	if (url.searchParams.getAll('sslmode').some((mode) => !SSL_MODES.includes(mode)))
+		throw new RangeError(
+			'has an `sslmode=` that does not exist: write verify-full, or disable for a connection without TLS',
+		)
 	const near = (key: string) => (weighty.includes(key) || key === 'dbname' ? '' : suggestion(key, weighty))
 	const hint = [...url.searchParams.keys()].map(near).find((words) => words !== '')
 	if (hint === undefined) return text
 	throw new RangeError(`has a parameter after its ? that is misspelt${hint.replaceAll('`', '')}`)
 }
+
+/** Of libpq, and `no-verify` of pg; pg takes any other for verify-full. */
+const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
 
 /** pg ignores a misspelt one: two programs would then share a state, or the password would go out in clear. */
 const weighty = ['name', 'sslmode', 'sslrootcert']

@@ -4,7 +4,7 @@
  */
 
 import { isSliceOver, nextSlice } from '../base/waits/slices.js'
-import type { StateError } from '../errors.js'
+import { StateError } from '../errors.js'
 import type { Clock } from '../model/glossary.js'
 import type { HistoryEntry } from '../model/history.js'
 import type { Log } from '../model/ports.js'
@@ -81,6 +81,15 @@ export interface HistoryOptions {
 	readonly keepMs: number
 	readonly clock: Clock
 	readonly log?: Log | undefined
+}
+
+/** `where`: a folder, or "the database at HOST". */
+export function halfCopied(where: string): StateError {
+	return new StateError(
+		'mismatch',
+		`${where} holds only the beginning of a copy: \`state copy\` still runs, or was cut off. Nothing was changed: ` +
+			'name another, or empty this one, and copy again',
+	)
 }
 
 /** A load in progress: lines are applied by the functions that made them. */

@@ -6,6 +6,7 @@ import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { Store } from '../model/ports.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
+import { holdFolder } from './file/disk/hold.js'
 import { folderJournal } from './file/folderJournal.js'
 import { openHistoryFiles } from './file/historyFiles.js'
 import { readFolder } from './file/readFolder.js'
@@ -78,8 +79,9 @@ export async function openStore(
 	}
 }
 
+/** `isCopy`: a state that begins here is refused by every other reader until the journal was compacted. */
 export async function journalAt(place: StatePlace, options: Omit<PgJournalOptions, 'owner'> = {}): Promise<Journal> {
-	if (place.kind === 'folder') return folderJournal(place.dir, options.log)
+	if (place.kind === 'folder') return folderJournal(place.dir, options.log, holdFolder, options.isCopy)
 	const { pgJournal } = await import('./postgres/pgJournal.js')
 	return pgJournal(place.url, options)
 }

@@ -5,6 +5,7 @@ import type { HistoryEntry, HistoryReader } from '../model/history.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { StateDoc } from './document.js'
 import { holdFolder } from './file/disk/hold.js'
+import type { Journal } from './journal.js'
 import { journalAt, openHistory, openWatchlistCopies, peek } from './open.js'
 
 /** Entries of the history that are in memory at once. */
@@ -15,7 +16,7 @@ type Pieces = AsyncIterable<readonly HistoryEntry[]>
 /**
  * Copies the state, what was sent and the last good watchlists; `from` stays as it is. Creates `to` if necessary.
  * Resolves to what was copied. Throws StateError `locked` when a daemon uses one of them, `mismatch` when `from` holds
- * no state or `to` holds one, `damaged`, `format` or `disk`.
+ * no state, `to` holds one, or one of them the beginning of a copy, `damaged`, `format` or `disk`.
  */
 export async function copyState(from: StatePlace, to: StatePlace): Promise<StateDoc> {
 	// A folder without a state is left as it is.
@@ -59,34 +60,51 @@ async function fillPlace(
 	history: Pieces,
 	copies: WatchlistCopies | null,
 ): Promise<void> {
-	const journal = await journalAt(place)
+	// The journal begins with a write.
+	if ((await peek(place)) !== null || (await hasHistory(place))) throw holdsState(place)
+	const journal = await journalAt(place, { isCopy: true })
 	try {
 		const { whole: present } = await journal.acquire()
-		if (!isEmpty(present) || (await hasHistory(place))) throw holdsState(place)
-		let last = 0
-		for await (const piece of history) {
-			// A line that could not be read has lost its number, which was the next one.
-			const numbered = piece.map((entry) => {
-				last = Math.max(entry.seq, last + 1)
-				return { ...entry, seq: last }
-			})
-			await journal.addHistory(numbered)
-		}
-		if (copies !== null) await journal.keepWatchlists(copies)
-		await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
+		if (!isEmpty(present)) throw holdsState(place)
+		await writeAll(journal, whole, history, copies).catch((error: unknown) => {
+			if (!(error instanceof StateError)) throw error
+			const left = `the ${inWords(place)} now holds only the beginning of the copy: name another, or empty this one`
+			throw new StateError(error.reason, `${error.message}; ${left}`, { cause: error })
+		})
 	} finally {
 		await journal.close()
 	}
 }
 
-function holdsState(place: StatePlace): StateError {
-	const where =
-		place.kind === 'folder' ? `folder ${place.dir}` : `database at ${new URL(place.url).host || 'localhost'}`
-	const words = 'holds a state already, or the beginning of a copy, and nothing was changed: name an empty one'
-	return new StateError('mismatch', `the ${where} ${words}`)
+async function writeAll(
+	journal: Journal,
+	whole: StateDoc,
+	history: Pieces,
+	copies: WatchlistCopies | null,
+): Promise<void> {
+	let last = 0
+	for await (const piece of history) {
+		// A line that could not be read has lost its number, which was the next one.
+		const numbered = piece.map((entry) => {
+			last = Math.max(entry.seq, last + 1)
+			return { ...entry, seq: last }
+		})
+		await journal.addHistory(numbered)
+	}
+	if (copies !== null) await journal.keepWatchlists(copies)
+	await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
 }
 
-/** A copy that was interrupted leaves an empty state, and the first rows of a history. */
+function holdsState(place: StatePlace): StateError {
+	const words = 'holds a state already, or the history of one, and nothing was changed: name an empty one'
+	return new StateError('mismatch', `the ${inWords(place)} ${words}`)
+}
+
+function inWords(place: StatePlace): string {
+	return place.kind === 'folder' ? `folder ${place.dir}` : `database at ${new URL(place.url).host || 'localhost'}`
+}
+
+/** What was sent may be there without a state, where that was deleted to begin anew. */
 async function hasHistory(place: StatePlace): Promise<boolean> {
 	const history = await openHistory(place)
 	try {

@@ -123,7 +123,10 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 			}
 			return ended
 		}
-		expect((await run('status')).stdout).toContain('local: not polled yet')
+		expect(await run('status')).toMatchObject({
+			code: 0,
+			stdout: expect.stringMatching(/^the database holds no state of this name yet: .*\nlocal: not polled yet\n/),
+		})
 		expect((await run('once')).code).toBe(0)
 		await pay(5n)
 		hook.answer = () => 503
@@ -168,6 +171,31 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		expect(await answer('/healthz')).toEqual([200, expect.stringContaining('"status":"ok"')])
 		expect((await second.stop()).code).toBe(0)
 		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
+	})
+
+	test('run: a state that is taken out and put back is waited for, and what it holds is sent', async () => {
+		const sql = (text: string) => server?.sql(text, [], new URL(url).pathname.slice(1))
+		const first = start()
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const port = await freePort()
+		const second = start(`http: 127.0.0.1:${port}\n`)
+		await standsBy(second)
+		hook.answer = () => 503
+		await pay(1n)
+		await hook.until(1)
+		await sql('alter schema tracewatch rename to away')
+		const health = async () => {
+			const response = await fetch(`http://127.0.0.1:${port}/healthz`)
+			return [response.status, (await response.text()).includes('no longer holds the state that was there')]
+		}
+		await expect.poll(health, { interval: 500 }).toEqual([503, true])
+		await first.stop('SIGKILL')
+		await sql(`alter schema away rename to tracewatch; update tracewatch.head set expires = clock_timestamp()`)
+		hook.answer = () => 204
+		await takesOver(second)
+		await hook.until(() => hook.hits.length > 1)
+		expect(amounts(idsByAmount())).toEqual([1])
+		expect((await second.stop()).code).toBe(0)
 	})
 
 	test('run: a tracewatch.yaml that is edited while the instance stands by is said after the takeover', async () => {

@@ -1,13 +1,14 @@
 import { createHash } from 'node:crypto'
-import { appendFile, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { groupedBy } from '../../src/core/lists.js'
+import type { HistoryEntry } from '../../src/model/history.js'
 import type { Store } from '../../src/model/ports.js'
 import type { StatePlace } from '../../src/model/state.js'
 import type { Troubles } from '../../src/model/trouble.js'
 import { holdFolder } from '../../src/state/file/disk/hold.js'
-import { openHistory, openStore, openWatchlistCopies, peek } from '../../src/state/open.js'
+import { journalAt, openHistory, openStore, openWatchlistCopies, peek } from '../../src/state/open.js'
 import { copyState } from '../../src/state/wholeState.js'
 import { standingClock } from '../support/standingClock.js'
 import { makeFolder, removeFolder } from './file/folder.js'
@@ -85,7 +86,7 @@ async function fill(store: Store): Promise<void> {
 /** What was sent, newest first, without the numbers of its place. */
 async function sent(place: StatePlace) {
 	const reader = await openHistory(place)
-	const rows: object[] = []
+	const rows: HistoryEntry[] = []
 	for await (const { entry } of reader.read({}, null)) if (entry !== null) rows.push({ ...entry, seq: 0 })
 	await reader.close()
 	return rows
@@ -194,38 +195,58 @@ test('error: a folder that holds a state, or that a daemon has, is left alone', 
 	await filled(inFolder('three'))
 	const { release: unlock } = await holdFolder(join(folder, 'three'))
 	const locked = { reason: 'locked', message: expect.stringContaining('stop that one first') }
-	await expect(copyState(inFolder('two'), inFolder('three'))).rejects.toMatchObject(locked)
+	await expect(copyState(inFolder('two'), inFolder('three'))).rejects.toMatchObject({ reason: 'mismatch' })
 	await expect(copyState(inFolder('three'), inFolder('four'))).rejects.toMatchObject(locked)
 	await unlock()
 })
 
-/** As a kill leaves it: an empty state, and what a copy had written of the history. */
-async function halfCopied(place: StatePlace, lines: readonly string[]): Promise<void> {
-	if (place.kind !== 'folder') throw new Error('no folder')
-	await (await openStore(place, options)).close()
-	await mkdir(join(place.dir, 'history'))
-	for (const line of lines) {
-		const day = new Date(JSON.parse(line).endedAtMs).toISOString().slice(0, 10)
-		await appendFile(join(place.dir, 'history', `${day}.jsonl`), `${line}\n`)
-	}
+/** As a kill leaves it, before the history or after it. */
+async function halfCopied(place: StatePlace, rows: readonly HistoryEntry[]): Promise<void> {
+	const journal = await journalAt(place, { isCopy: true })
+	await journal.acquire()
+	await journal.addHistory(rows)
+	await journal.close()
 }
 
-const linesOf = async (name: string) => {
-	const [day = ''] = await readdir(join(folder, name, 'history'))
-	return (await readFile(join(folder, name, 'history', day), 'utf8')).trimEnd().split('\n')
-}
+const isHalf = { reason: 'mismatch', message: expect.stringMatching(/only the beginning of a copy.*name another/) }
 
-test('error: where a copy was killed, another is not begun', async () => {
+async function refusesHalf(place: StatePlace): Promise<void> {
 	await filled(inFolder('one'))
-	const [line = ''] = await linesOf('one')
-	const to = inFolder('to')
-	await halfCopied(to, [line])
-	const refused = { reason: 'mismatch', message: expect.stringMatching(/beginning of a copy.*name an empty one/) }
-	await expect(copyState(inFolder('one'), to)).rejects.toMatchObject(refused)
-	expect(await linesOf('to')).toEqual([line])
+	for (const rows of [[], await sent(inFolder('one'))]) {
+		await halfCopied(place, rows)
+		for (const refused of [
+			() => openStore(place, options),
+			() => openStore(place, { ...options, isBeside: true }),
+			() => peek(place),
+			() => copyState(inFolder('one'), place),
+			() => copyState(place, inFolder('new')),
+		])
+			await expect(refused()).rejects.toMatchObject(isHalf)
+		expect(await sent(place)).toEqual(rows)
+		if (place.kind === 'folder') await removeFolder(place.dir)
+		else await emptyDatabase()
+	}
+	expect(await readdir(folder)).not.toContain('new')
+	await copyState(inFolder('one'), place)
+	expect(await seen(place)).toEqual(await seen(inFolder('one')))
+}
+
+test('error: a folder with half of a copy is no state, and stays as it is', async () => {
+	await refusesHalf(inFolder('to'))
 })
 
 describe.skipIf(server === null)('with a database', () => {
+	test('error: a database with half of a copy is no state, and stays as it is', async () => {
+		await refusesHalf(await emptyDatabase())
+	})
+
+	test('error: a copy into a row that an instance made and never wrote to is marked as well', async () => {
+		const database = await emptyDatabase()
+		await (await openStore(database, options)).close()
+		await halfCopied(database, [])
+		await expect(peek(database)).rejects.toMatchObject(isHalf)
+	})
+
 	test('behavior: a copy whose connection is cut while it writes history has each row once', async () => {
 		if (server === null) return
 		const database = await emptyDatabase()
@@ -242,7 +263,10 @@ describe.skipIf(server === null)('with a database', () => {
 		const database = await emptyDatabase()
 		const before = await filled(inFolder('one'))
 		await server?.sql('alter table tracewatch.snapshot add constraint full_disk check (false)')
-		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({ reason: 'disk' })
+		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({
+			reason: 'disk',
+			message: expect.stringMatching(/the database at \S+ now holds only the beginning of the copy: name another/),
+		})
 		await server?.sql('alter table tracewatch.snapshot drop constraint full_disk')
 		expect(await sent(database)).toHaveLength(1)
 		await expect(copyState(inFolder('one'), database)).rejects.toThrow(/beginning of a copy/)

@@ -39,11 +39,12 @@ interface Place extends JournalEnd {
 	readonly before: number
 }
 
-/** `hold`: how the folder is taken. Creates the folder if necessary. */
+/** `hold`: how the folder is taken. `isCopy`: as in `journalAt`. Creates the folder if necessary. */
 export function folderJournal(
 	folder: string,
 	log?: Log,
 	hold: (folder: string) => Promise<Hold> = holdFolder,
+	isCopy = false,
 ): Journal {
 	let held: Hold | null = null
 	let place: Place = { segment: 0, bytes: 0, line: 0, since: 0, before: 0 }
@@ -71,7 +72,7 @@ export function folderJournal(
 		rows = found?.rows ?? []
 		place = { segment, bytes: 0, line, since, before: bytes }
 		const isSnapshotDue = found?.damage !== undefined || segment - since > MOST_SEGMENTS
-		if (found === null) await takeSnapshot(whole)
+		if (found === null) await takeSnapshot(whole, null, isCopy)
 		else if (!isSnapshotDue) await begin()
 		const snapshotBytes = isSnapshotDue ? 0 : await sizeOf(folder)
 		return { whole, snapshotBytes, journalBytes: place.before + place.bytes, isSnapshotDue }
@@ -96,12 +97,12 @@ export function folderJournal(
 	}
 
 	/** `added`: as `rows` of `Journal.compact`. */
-	async function takeSnapshot(whole: StateDoc, added: readonly HistoryEntry[] | null = null): Promise<void> {
+	async function takeSnapshot(whole: StateDoc, added: readonly HistoryEntry[] | null, isCopyBegun = false) {
 		if (place.bytes > 0 || gone) await nextSegment()
 		const { segment, since } = place
 		const line = place.line + (added === null ? 0 : 1)
 		const waiting = [...(writer?.waiting() ?? rows), ...(added ?? [])]
-		const snapshot: Snapshot = { since: segment, line, whole, rows: waiting }
+		const snapshot: Snapshot = { line, since: segment, whole, rows: waiting, ...(isCopyBegun && { isCopyBegun }) }
 		await new Low(durableFile(statePath(folder), snapshotFormat), snapshot).write()
 		place = { segment, bytes: 0, line, since: segment, before: 0 }
 		gone = false

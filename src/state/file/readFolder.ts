@@ -6,7 +6,7 @@ import { isSliceOver, nextSlice } from '../../base/waits/slices.js'
 import type { HistoryEntry } from '../../model/history.js'
 import type { Log } from '../../model/ports.js'
 import { emptyState, type StateDoc } from '../document.js'
-import { replayOn } from '../journal.js'
+import { halfCopied, replayOn } from '../journal.js'
 import { type Snapshot, snapshotFormat, statePath } from '../records/snapshot.js'
 import { FORMAT, otherFormat } from '../stateFormat.js'
 import { Damage, previousOf } from './disk/damage.js'
@@ -57,8 +57,12 @@ async function stampOf(path: string): Promise<string | null> {
 async function readOnce(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
 	const path = statePath(folder)
-	const found = await readFrom(folder, durableFile(path, snapshotFormat).read(), own)
-	if (found !== null && !(found instanceof Damage)) return found
+	const newest = durableFile(path, snapshotFormat).read()
+	const found = await readFrom(folder, newest, own)
+	if (found !== null && !(found instanceof Damage)) {
+		if ((await newest)?.isCopyBegun) throw halfCopied(folder)
+		return found
+	}
 	// The segments since the snapshot before are kept, so nothing is missing from it.
 	const previous = await readFrom(folder, durableFile(previousOf(path), snapshotFormat).read(), own)
 	// The first snapshot is of an empty state: until the second one, the journal has everything.

@@ -55,7 +55,7 @@ function connectionTo(url: string) {
 		host: host || searchParams.get('host') || 'localhost',
 		name: searchParams.get('name') || 'tracewatch',
 		config: {
-			connectionString: withoutName(url),
+			connectionString: urlForPg(url),
 			application_name: 'tracewatch',
 			connectionTimeoutMillis: CONNECT_MS,
 			query_timeout: STATEMENT_MS + 5_000,
@@ -68,24 +68,36 @@ function connectionTo(url: string) {
 	}
 }
 
-function withoutName(url: string): string {
+/** Without the parameter of our own. pg takes these modes for verify-full, and prints a long warning of it. */
+function urlForPg(url: string): string {
 	const own = new URL(url)
-	own.searchParams.delete('name')
+	const { searchParams } = own
+	searchParams.delete('name')
+	const isAlias = ['prefer', 'require', 'verify-ca'].includes(sslModeOf(searchParams) ?? '')
+	if (isAlias && searchParams.get('uselibpqcompat') !== 'true') searchParams.set('sslmode', 'verify-full')
 	return own.href
 }
 
+/** Of several, pg takes the last. */
+function sslModeOf(searchParams: URLSearchParams): string | undefined {
+	return searchParams.getAll('sslmode').at(-1)
+}
+
 /**
- * Whether connections to another machine would be unencrypted: without `sslmode` in the URL no TLS is used. The
- * password may come from elsewhere than the URL, and write access to the state is control over the alerts.
+ * Whether connections to another machine would be unencrypted: every `sslmode` but disable is TLS or no connection, and
+ * without one only `ssl=true` or a file for TLS asks for it. The password may come from elsewhere than the URL, and
+ * write access to the state is control over the alerts.
  */
 export function isInClear(url: string): boolean {
 	if (!URL.canParse(url)) return false
 	const { hostname, searchParams } = new URL(url)
 	const host = searchParams.get('host') ?? hostname
-	const mode = searchParams.get('sslmode') ?? (searchParams.get('ssl') === 'true' ? 'verify-full' : 'disable')
+	const asksForTls = searchParams.get('ssl') === 'true' || TLS_FILES.some((name) => searchParams.has(name))
 	if (host === '' || host.startsWith('/') || /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host)) return false
-	return mode === 'disable' || mode === 'allow' || mode === 'prefer'
+	return (sslModeOf(searchParams) ?? (asksForTls ? 'verify-full' : 'disable')) === 'disable'
 }
+
+const TLS_FILES = ['sslrootcert', 'sslcert', 'sslkey']
 
 /** Connects to nothing yet. */
 export function openDatabase(url: string, { connections, standstillMs, stop }: DatabaseOptions): Database {

@@ -15,6 +15,9 @@ const WORDS: Readonly<Record<string, string>> = {
 	'28P01': 'it refuses the user or the password: correct the URL of `state`, or its secret, and restart',
 	'28000': 'it does not let this user in from here',
 	'3D000': 'there is no such database; create it first',
+	'42P01':
+		'its tables are gone: they were dropped, or are being restored; a running daemon continues when they are back, ' +
+		'and begins anew when it is restarted',
 	'42501':
 		'this user may not do that: it needs to own the schema tracewatch, ' +
 		'or be allowed to create it (CREATE on the database)',
@@ -49,6 +52,8 @@ function fileOf(cause: unknown): string | null {
 function plain(cause: unknown): string {
 	if (!(cause instanceof Error)) return String(cause)
 	if (codeOf(cause) === 'ERR_INVALID_URL') return 'its URL cannot be read'
+	if (/does not support SSL/.test(cause.message))
+		return 'it offers no TLS: switch it on there (ssl = on), or write sslmode=disable into the URL of `state`'
 	if (/timeout/i.test(cause.message)) return 'it does not answer in time'
 	return cause.message === '' ? cause.name : cause.message
 }

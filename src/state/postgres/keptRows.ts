@@ -50,8 +50,7 @@ export async function writeCopyRows(
 	}
 	const content = JSON.stringify({ revision, watchlists, files } satisfies Index)
 	const written = await ask(SWITCH, [...ours, files.map(({ digest }) => digest), content])
-	if (written.length === 0)
-		throw new StateError('lost', 'another instance has taken over the state: nothing was written')
+	if (written.length === 0) throw new StateError('lost', 'this instance no longer has the state: nothing was written')
 }
 
 /** Good watchlists are valid UTF-8, so their text is their bytes. Of others the hash is found to be another one. */

@@ -11,7 +11,7 @@ import type { HistoryEntry } from '../../model/history.js'
 import type { Log } from '../../model/ports.js'
 import { emptyState, type StateDoc } from '../document.js'
 import type { Behind, Journal, JournalLine, Loaded } from '../journal.js'
-import { replayed } from '../journal.js'
+import { halfCopied, replayed } from '../journal.js'
 import { fromJson } from '../records/codec.js'
 import { snapshotFormat } from '../records/snapshot.js'
 import { type Ask, type Database, isInClear, openDatabase } from './database.js'
@@ -25,6 +25,8 @@ export interface PgJournalOptions {
 	readonly leaseMs?: number | undefined
 	/** Writes beside the instance that has the right to write: for a command of an operator. */
 	readonly isBeside?: boolean
+	/** As in `journalAt`. */
+	readonly isCopy?: boolean
 	/** Once it aborts, a database that does not answer is waited for only briefly. */
 	readonly stop?: AbortSignal | undefined
 	/** Name of this instance in the database; default: host name and process id. */
@@ -50,6 +52,10 @@ interface Head {
 	readonly was_killed: boolean
 }
 
+function hasBegun(head: Head | undefined): boolean {
+	return head !== undefined && (head.seq > 0 || head.snapshot !== '')
+}
+
 /** The last line that this instance knows, in the epoch that it writes in. */
 interface Place {
 	readonly epoch: number
@@ -64,6 +70,9 @@ const PUT_BACK =
 	'writes: nothing was written. Start again to continue from what it holds (blocks since then are scanned again, ' +
 	'and some alerts may come a second time under the same id)'
 
+/** In place of the snapshot: a copy has begun here, and not ended. */
+const COPY_BEGUN = 'copy'
+
 const freshBatch = () => randomBytes(8).toString('hex')
 
 const HEAD = `
@@ -71,11 +80,15 @@ const HEAD = `
 		expires > '-infinity' and expires <= clock_timestamp() as was_killed
 	from tracewatch.head where name = $1`
 const END = (ms: string) => `clock_timestamp() + ${ms}::bigint * interval '1 ms'`
+/** $4: only a state that has begun is taken; $5: what a new one has as its snapshot. */
 const TAKE = `
 	insert into tracewatch.head as h (name, owner, epoch, expires, seq, snapshot, snapshot_seq)
-	values ($1, $2, 1, ${END('$3')}, 0, '', 0)
+	select $1, $2, 1, ${END('$3')}, 0, $5::text, 0
+	where not $4::boolean
+		or exists (select from tracewatch.head where name = $1 and (seq > 0 or snapshot <> ''))
 	on conflict (name) do update set
-		owner = excluded.owner, epoch = h.epoch + (h.owner <> excluded.owner)::int, expires = excluded.expires
+		owner = excluded.owner, epoch = h.epoch + (h.owner <> excluded.owner)::int, expires = excluded.expires,
+		snapshot = case when h.seq = 0 and h.snapshot = '' then excluded.snapshot else h.snapshot end
 	where h.owner = excluded.owner or h.expires < clock_timestamp()
 	returning epoch`
 const MAKE = `
@@ -132,7 +145,7 @@ const INSERT_PART = `insert into tracewatch.snapshot (name, id, part, data) valu
 
 /** Connects to nothing yet. */
 export function pgJournal(url: string, options: PgJournalOptions = {}): Journal {
-	const { log, leaseMs = LEASE_MS, isBeside = false } = options
+	const { log, leaseMs = LEASE_MS, isBeside = false, isCopy = false } = options
 	const { stop } = options
 	const database = openDatabase(url, { connections: CONNECTIONS, standstillMs: STANDSTILL_MS, stop })
 	const { ask, name, host } = database
@@ -140,6 +153,8 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 	const owner = `${options.owner ?? `${hostname()}:${process.pid}`}#${randomBytes(6).toString('hex')}`
 	const writer = isBeside ? null : owner
 	let place: Place | null = null
+	/** Another instance was seen to have a state here: a new one in its place would lose what it holds. */
+	let isKnown = false
 	let journalBytes = 0
 	let lost: StateError | null = null
 	let listener: Parameters<Journal['watch']>[0] | null = null
@@ -159,9 +174,11 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 			await ask(MAKE, [name])
 			return 0
 		}
-		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs])
+		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs, isKnown, isCopy ? COPY_BEGUN : ''])
 		if (taken !== undefined) return taken.epoch
 		const [head] = await ask<Head>(HEAD, [name])
+		if (hasBegun(head)) isKnown = true
+		else if (isKnown && head?.is_held !== true) throw gone(host)
 		const who = head?.owner.replace(/#.*/, '') ?? 'unknown'
 		throw new StateError('locked', `the state in the database at ${host} is in use by another instance (${who})`)
 	}
@@ -172,11 +189,18 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		return place
 	}
 
-	function lose(why = REPLACED): StateError {
+	function lose(why: string): StateError {
 		lost ??= new StateError('lost', why)
 		if (renewal !== null) clearInterval(renewal)
 		listener?.lost(lost)
 		return lost
+	}
+
+	/** Why this instance no longer has the right to write. The state that is gone may come back. */
+	async function notOurs(epoch: number): Promise<StateError> {
+		const [head] = await ask<Head>(HEAD, [name])
+		if (head === undefined) return gone(host)
+		return lose(head.epoch > epoch ? REPLACED : PUT_BACK)
 	}
 
 	async function renew(epoch: number): Promise<void> {
@@ -185,7 +209,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		const asked = ask<{ seq: number }>(RENEW, [name, owner, epoch, leaseMs])
 		renewed = asked.catch(() => undefined)
 		const [head] = await asked
-		if (head === undefined) throw lose()
+		if (head === undefined) throw await notOurs(epoch)
 		if (place === null) return
 		if (head.seq < known) throw lose(PUT_BACK)
 		if (head.seq > mustHavePlace().seq) await listener?.behind()
@@ -200,7 +224,8 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 		const moved = await ask(statement, [name, writer, epoch, seq, batch, line, ...columnsOf(rows)])
 		if (moved.length === 0) {
 			const [head] = await ask<{ owner: string; epoch: number; is_done: boolean }>(IS_DONE, [name, batch, seq + 1])
-			if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch))) throw lose()
+			if (head === undefined || (!isBeside && (head.owner !== owner || head.epoch !== epoch)))
+				throw await notOurs(epoch)
 			if (!head.is_done) {
 				const behind = await newLines()
 				// The last line always stays: where none is newer than the last known one, that one is gone.
@@ -224,13 +249,14 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 
 	return {
 		async acquire() {
-			await prepareTables(database)
+			if (!isKnown) await prepareTables(database)
+			else if (!(await hasTables(ask, host))) throw gone(host)
 			const epoch = await take()
 			try {
 				// A large state takes longer to load than a lease lasts.
 				if (!isBeside) renewal = setInterval(() => void renew(epoch).catch(() => undefined), leaseMs / RENEWALS).unref()
 				if (!isBeside) await ask(TIDY, [name, owner, epoch])
-				const loaded = await load(database)
+				const loaded = await load(database, isCopy)
 				if (lost !== null) throw lost
 				place = { epoch, seq: loaded.seq }
 				journalBytes = loaded.journalBytes
@@ -300,13 +326,15 @@ interface LoadedRows extends Loaded {
 	readonly wasKilled: boolean
 }
 
-/** The whole state, while another instance may write. */
-async function load(database: Database): Promise<LoadedRows> {
+/** The whole state, while another instance may write. `isCopy`: a copy that has begun is this program's own. */
+async function load(database: Database, isCopy = false): Promise<LoadedRows> {
 	const { name, host } = database
 	return await database.snapshot(async (ask) => {
 		const [head] = await ask<Head>(HEAD, [name])
 		const from = head?.snapshot_seq ?? 0
-		const { whole, size } = await readParts(ask, { name, host, id: head?.snapshot ?? '' })
+		const isBegun = head?.snapshot === COPY_BEGUN
+		if (isBegun && !isCopy) throw halfCopied(`the database at ${host}`)
+		const { whole, size } = await readParts(ask, { name, host, id: isBegun ? '' : (head?.snapshot ?? '') })
 		const lines = await linesFrom(ask, name, from)
 		if ((lines.at(-1)?.seq ?? from) !== (head?.seq ?? 0) || lines.some(({ seq }, at) => seq !== from + 1 + at))
 			throw damaged(host, 'lines of its journal are missing')
@@ -330,7 +358,7 @@ export async function peekPostgres(url: string): Promise<Pick<LoadedRows, 'whole
 	try {
 		if (!(await hasTables(database.ask, database.host))) return null
 		const [head] = await database.ask<Head>(HEAD, [database.name])
-		return head === undefined || (head.seq === 0 && head.snapshot === '') ? null : await load(database)
+		return hasBegun(head) ? await load(database) : null
 	} finally {
 		await database.close()
 	}
@@ -384,6 +412,14 @@ async function writeParts({ ask, name }: Database, id: string, whole: StateDoc):
 	}
 	await ask(INSERT_PART, [name, id, part, text])
 	return size + text.length
+}
+
+function gone(host: string): StateError {
+	return new StateError(
+		'disk',
+		`the database at ${host} no longer holds the state that was there: it was dropped, or is being restored. ` +
+			'A running instance continues when the state is back; to begin a new one, restart the instance',
+	)
 }
 
 function damaged(host: string, what: string): StateError {

@@ -79,8 +79,10 @@ export async function hasTables(ask: Ask, host: string): Promise<boolean> {
 	)
 	if (!found?.there) return false
 	const [row] = await ask<{ version: number }>('select version from tracewatch.version')
-	if (row?.version === FORMAT) return true
-	throw otherFormat(`the database at ${host}`, row?.version ?? 'unknown', 'database')
+	// A restore makes the tables first, and fills this one last.
+	if (row === undefined) return false
+	if (row.version === FORMAT) return true
+	throw otherFormat(`the database at ${host}`, row.version, 'database')
 }
 
 async function mustHoldAnyText(ask: Ask): Promise<void> {

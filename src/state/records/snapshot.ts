@@ -20,6 +20,8 @@ export interface Snapshot {
 	readonly line: number
 	/** First segment of the journal that continues it. */
 	readonly since: number
+	/** A copy of another state begins with it, and ends with one that has all. */
+	readonly isCopyBegun?: true
 	readonly whole: StateDoc
 	/** Rows of history that are not in a place of their own yet. */
 	readonly rows: readonly HistoryEntry[]
@@ -29,9 +31,11 @@ export interface Snapshot {
 const MAPS = ['announcements', 'books', 'gaps', 'payees', 'contracts'] as const
 type MapName = (typeof MAPS)[number]
 
+type SnapshotHead = Omit<Snapshot, 'whole' | 'rows'>
+
 /** Each record names its type; the records of a network follow the record that starts it. */
 type SnapshotRecord =
-	| { readonly line: number; readonly since: number }
+	| SnapshotHead
 	/** Everything else without lists. */
 	| { readonly facts: Omit<StateDoc, 'networks' | 'deliveries'> }
 	| { readonly network: string; readonly facts: Omit<NetworkRecord, MapName | 'covered'> }
@@ -67,9 +71,9 @@ export function statePath(folder: string): string {
 /** Items per line; a line takes a few milliseconds to make. */
 const PER_LINE = { map: 50, books: 500, addresses: 1_000, groups: 50, deliveries: 20, history: 50 }
 
-function* recordsOf({ line, since, whole, rows }: Snapshot): Iterable<SnapshotRecord> {
+function* recordsOf({ whole, rows, ...head }: Snapshot): Iterable<SnapshotRecord> {
 	const { networks, deliveries, ...rest } = whole
-	yield { line, since }
+	yield head
 	yield { facts: rest }
 	for (const [network, { announcements, books, gaps, payees, contracts, covered, ...facts }] of networks) {
 		const maps = { announcements, books, gaps, payees, contracts }
@@ -114,7 +118,7 @@ type NetworkDraft = Omit<NetworkRecord, MapName> & { [K in MapName]?: Map<unknow
 }
 
 interface Reading {
-	head: Pick<Snapshot, 'line' | 'since'> | null
+	head: SnapshotHead | null
 	facts: Omit<StateDoc, 'networks' | 'deliveries'>
 	readonly networks: [name: string, NetworkDraft][]
 	readonly deliveries: Map<string, Delivery>

@@ -66,6 +66,10 @@ describe('state', () => {
 			'state: postgres://tw:CANARY@db.example.org/w?sslmod=verify-full',
 			'`state` has a parameter after its ? that is misspelt; did you mean sslmode?',
 		],
+		...['bogus', 'Verify-Full', ''].map((mode) => [
+			`state: postgres://tw:CANARY@db/w?sslmode=${mode}`,
+			'`state` has an `sslmode=` that does not exist: write verify-full, or disable for a connection without TLS',
+		]),
 		[
 			'state: postgres://tw:CANARY@db/w?sslmode=require&nam=eu',
 			'`state` has a parameter after its ? that is misspelt; did you mean name?',

@@ -55,9 +55,21 @@ describe.skipIf(server === null)('a database', () => {
 			() => `${server.url()}?sslmode=verify-full&sslrootcert=/no/such/ca.pem`,
 			/the file \/no\/such\/ca\.pem that its URL names: it does not exist/,
 		],
-		['that wants TLS', () => `${server.url()}?sslmode=verify-full`, /cannot reach .*SSL/],
 	])('error: %s', async (_, url, words) => {
 		expect(await refusal(url())).toMatchObject({ reason: 'disk', message: expect.stringMatching(words) })
+	})
+
+	test('error: each sslmode but disable is TLS or nothing, and none makes the library print a warning', async () => {
+		const warnings: string[] = []
+		const note = ({ message }: Error) => void warnings.push(message)
+		process.on('warning', note)
+		onTestFinished(() => void process.off('warning', note))
+		for (const mode of ['verify-full', 'allow', 'prefer', 'require', 'verify-ca', 'no-verify'])
+			expect((await refusal(`${server.url()}?sslmode=${mode}`)).message).toMatch(
+				/cannot reach .*it offers no TLS: switch/,
+			)
+		await (await openPgStore(`${await server.fresh('plain')}?sslmode=disable`, options)).close()
+		expect(warnings).toEqual([])
 	})
 
 	test('error: a user without rights', async () => {

@@ -86,7 +86,11 @@ describe.skipIf(server === null)('a database that others may create in', () => {
 
 test.each([
 	['postgres://u:p@db.example/x', true],
-	['postgres://u:p@db.example/x?sslmode=prefer', true],
+	['postgres://u:p@db.example/x?sslmode=prefer', false],
+	['postgres://u:p@db.example/x?sslmode=allow', false],
+	['postgres://u:p@db.example/x?sslmode=verify-full&sslmode=disable', true],
+	['postgres://u:p@db.example/x?sslmode=disable&sslrootcert=ca.pem', true],
+	['postgres://u:p@db.example/x?sslrootcert=ca.pem', false],
 	['postgres://u:p@10.0.0.1/x?sslmode=disable', true],
 	['postgres://u:p@db.example/x?sslmode=require', false],
 	['postgres://u:p@db.example/x?sslmode=verify-full', false],
