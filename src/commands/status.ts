@@ -73,7 +73,7 @@ async function daemonOf(
 	const runs = isFolder || found?.isHeld === false ? false : null
 	const reasons: string[] = []
 	if (!isFolder && found === null)
-		reasons.push('the database holds no state of this name yet: nothing was scanned with it')
+		reasons.push('the database holds no state of this name: nothing was scanned with it yet, or it was dropped')
 	if (!isFolder && isLong && runs === false)
 		reasons.push('nothing was scanned for 15 minutes: no daemon runs, or it cannot write to the database')
 	else if (runs === false) reasons.push(wasKilled ? 'no daemon runs: it was killed' : 'no daemon runs')

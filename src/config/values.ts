@@ -123,17 +123,18 @@ export function readPostgresUrl(text: string): string {
 		throw new RangeError(
 			'has an `sslmode=` that does not exist: write verify-full, or disable for a connection without TLS',
 		)
-	const near = (key: string) => (weighty.includes(key) || key === 'dbname' ? '' : suggestion(key, weighty))
+	const isKnown = (key: string) => KNOWN_PARAMETERS.includes(key) || key === 'dbname'
+	const near = (key: string) => (isKnown(key) ? '' : suggestion(key, KNOWN_PARAMETERS))
 	const hint = [...url.searchParams.keys()].map(near).find((words) => words !== '')
 	if (hint === undefined) return text
 	throw new RangeError(`has a parameter after its ? that is misspelt${hint.replaceAll('`', '')}`)
 }
 
-/** Of libpq, and `no-verify` of pg; pg takes any other for verify-full. */
+/** Of libpq, and `no-verify` of pg; pg treats any other value as verify-full. */
 const SSL_MODES = ['disable', 'allow', 'prefer', 'require', 'verify-ca', 'verify-full', 'no-verify']
 
 /** pg ignores a misspelt one: two programs would then share a state, or the password would go out in clear. */
-const weighty = ['name', 'sslmode', 'sslrootcert']
+const KNOWN_PARAMETERS = ['name', 'sslmode', 'sslrootcert']
 
 /** A number above 0 in decimal digits, with or without a decimal point. */
 export function readRate(text: string): number {

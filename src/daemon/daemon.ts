@@ -6,7 +6,9 @@
 import { once } from 'node:events'
 import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
+import type { Config } from '../config/load.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
+import { followWatchlists } from '../config/watchlists/followWatchlists.js'
 import type { StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
@@ -64,8 +66,8 @@ async function runUntil(
 	signal: AbortSignal,
 	onLost: (error: StateError) => void,
 ): Promise<void> {
-	const { config, log, version, env, scrubber } = options
-	const { networks, receivers, watches, statePlace } = config
+	const { config: loaded, log, version, env, scrubber } = options
+	const { networks, receivers, statePlace } = loaded
 	const notifier = createNotifier({ env, pid: process.pid, log, scrubber })
 	let opened: Parts | null = null
 	let judge: (() => Promise<Health>) | null = null
@@ -90,7 +92,7 @@ async function runUntil(
 		}
 		await front.standBy(away)
 	}
-	// Until edits are followed, SIGHUP does not end the process. The first look after a takeover reads the files.
+	// Until edits are followed, SIGHUP does not end the process.
 	const offHangup = options.onHangup(() => undefined)
 	const parts = await openParts({ ...options, observer, standBy: { signal, onWait }, onLost }).catch(async (error) => {
 		offHangup()
@@ -100,6 +102,9 @@ async function runUntil(
 	opened = parts
 	const { store, troubles, pollers, closers } = parts
 	closers.add(() => front.close())
+	const config = aliveMs === null ? loaded : await readAgain(loaded, signal)
+	const { watches } = config
+	parts.setWatches(watches)
 	const inEffect: InEffect = {
 		watches,
 		loadedAtMs: startedAtMs,
@@ -133,7 +138,7 @@ async function runUntil(
 		countWatches(metrics, config, watches)
 		const polling = pollers.map((poller) => pollUntilAborted(poller, log, signal))
 		const delivering = parts.deliverer.run(signal)
-		const following = followEdits({ ...options, parts, metrics, notifier, inEffect }, signal)
+		const following = followEdits({ ...options, config, parts, metrics, notifier, inEffect }, signal)
 		offHangup()
 		const counts = { networks: networks.length, watches: watches.length, receivers: receivers.length }
 		log.info({ version, ...counts, state: statePlaceInWords(statePlace) }, 'tracewatch is running')
@@ -146,6 +151,15 @@ async function runUntil(
 	} finally {
 		await closers.close()
 	}
+}
+
+/** With the watchlists as they are after a time of standing by. Wrong ones are reported once edits are followed. */
+async function readAgain(config: Config, signal: AbortSignal): Promise<Config> {
+	const { refused: _, ...settings } = config
+	const read = await followWatchlists(config)
+		.load(signal)
+		.catch(() => null)
+	return read === null ? config : { ...settings, ...read }
 }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */

@@ -87,7 +87,7 @@ export async function followEdits(options: EditOptions, signal: AbortSignal): Pr
 	}
 	async function begin(): Promise<void> {
 		if (config.refused !== undefined) return await refused(config.refused.map(formatProblem).join('; '))
-		const [hasChanged] = await Promise.all([keepGood(options, config, false), accepted()])
+		const [hasChanged] = await Promise.all([keepGood(options, config, true), accepted()])
 		if (hasChanged) await reload('a watchlist changed')
 	}
 	/** One at a time, so that the last of several edits is the last to be kept. */
@@ -139,7 +139,7 @@ async function keepGood(
 
 const NOT_COPIED =
 	'the watchlists in effect cannot be copied into the state: a restart that finds wrong ones would use an earlier ' +
-	'copy, or none; once the cause is mended, SIGHUP copies them'
+	'copy, or none. To do: make room or start the database, then send SIGHUP'
 
 async function takeEffect(
 	{ config, parts, metrics, notifier, log, inEffect }: EditOptions,

@@ -88,7 +88,7 @@ export function halfCopied(where: string): StateError {
 	return new StateError(
 		'mismatch',
 		`${where} holds only the beginning of a copy: \`state copy\` still runs, or was cut off. Nothing was changed: ` +
-			'name another, or empty this one, and copy again',
+			'copy again to another place, and name that one',
 	)
 }
 

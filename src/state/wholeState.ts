@@ -65,10 +65,11 @@ async function fillPlace(
 	const journal = await journalAt(place, { isCopy: true })
 	try {
 		const { whole: present } = await journal.acquire()
-		if (!isEmpty(present)) throw holdsState(place)
+		// Another copy may have begun meanwhile.
+		if (!isEmpty(present) || (await hasHistory(place))) throw holdsState(place)
 		await writeAll(journal, whole, history, copies).catch((error: unknown) => {
 			if (!(error instanceof StateError)) throw error
-			const left = `the ${inWords(place)} now holds only the beginning of the copy: name another, or empty this one`
+			const left = `the ${inWords(place)} may now hold only the beginning of the copy: name another one`
 			throw new StateError(error.reason, `${error.message}; ${left}`, { cause: error })
 		})
 	} finally {
@@ -92,7 +93,10 @@ async function writeAll(
 		await journal.addHistory(numbered)
 	}
 	if (copies !== null) await journal.keepWatchlists(copies)
-	await journal.compact({ ...whole, nextRow: Math.max(whole.nextRow, last + 1) }, [])
+	const all = { ...whole, nextRow: Math.max(whole.nextRow, last + 1) }
+	await journal.compact(all, [])
+	// Twice, so that the snapshot before it is whole, too.
+	await journal.compact(all, null)
 }
 
 function holdsState(place: StatePlace): StateError {

@@ -328,32 +328,37 @@ describe('thresholds of a balance', () => {
 		expect(await told(bench, 'alert.removed')).toHaveLength(1)
 	})
 
-	testOnce('behavior: a reorganisation while the program is off leaves the blocks before it proved', async () => {
-		const folder = temporaryFolder()
-		const openStore = (clock: () => number) => openFileStore(folder, { clock })
-		const kept = { openStore, network: { settle: 3 } }
-		const quiet = [watchOf(purse, { kinds: ['unexplained'] })]
-		const { node, bench, rich, pay, set } = await open({ ...kept, watches: quiet })
-		await bench.settle()
-		for (let wei = 1n; wei <= 8n; wei++) await pay(wei)
-		const before = await node.rpc<string>('evm_snapshot')
-		await pay(9n)
-		await bench.close()
-		await node.rpc('evm_revert', [before])
-		await node.rpc('evm_increaseTime', [100])
-		await node.send({ from: rich, to: purse, valueWei: 4n, gas: 21_000n })
-		await node.mine(3)
-		const later = await openBench({ urls: [node.url], watches: quiet, ...kept })
-		onTestFinished(() => later.close())
-		await later.settle()
-		expect((await later.store.network('local'))?.booksSeen?.unproved ?? []).toEqual([])
-		// What no frame shows is found in the next block.
-		await set(100n)
-		await node.mine()
-		await later.settle()
-		const found = (await later.posted()).filter(({ message }) => message.type === 'alert.unexplained').map(alertOf)
-		expect(found.map(({ differenceWei }) => differenceWei)).toEqual(['60'])
-	})
+	testOnce.each([1, 300])(
+		'behavior: with %i watches, blocks before a reorganisation while it was off stay proved',
+		async (count) => {
+			const folder = temporaryFolder()
+			const openStore = (clock: () => number) => openFileStore(folder, { clock })
+			const kept = { openStore, network: { settle: 3 } }
+			// Of more than 200 books, not all are closed with each poll.
+			const idle = Array.from({ length: count - 1 }, (_, n) => `0x${(n + 1).toString(16).padStart(40, '0')}` as Address)
+			const quiet = [purse, ...idle].map((address) => watchOf(address, { kinds: ['unexplained'] }))
+			const { node, bench, rich, pay, set } = await open({ ...kept, watches: quiet })
+			await bench.settle()
+			for (let wei = 1n; wei <= 8n; wei++) await pay(wei)
+			const before = await node.rpc<string>('evm_snapshot')
+			await pay(9n)
+			await bench.close()
+			await node.rpc('evm_revert', [before])
+			await node.rpc('evm_increaseTime', [100])
+			await node.send({ from: rich, to: purse, valueWei: 4n, gas: 21_000n })
+			await node.mine(3)
+			const later = await openBench({ urls: [node.url], watches: quiet, ...kept })
+			onTestFinished(() => later.close())
+			await later.settle()
+			expect((await later.store.network('local'))?.booksSeen?.unproved ?? []).toEqual([])
+			// What no frame shows is found in the next block.
+			await set(100n)
+			await node.mine()
+			await later.settle()
+			const found = (await later.posted()).filter(({ message }) => message.type === 'alert.unexplained').map(alertOf)
+			expect(found.map(({ differenceWei }) => differenceWei)).toEqual(['60'])
+		},
+	)
 
 	testInFull('behavior: a balance low from the first block on stays reported when that block is replaced', async () => {
 		const { node, bench, set } = await open({ network: { settle: 3 } })

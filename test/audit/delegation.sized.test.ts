@@ -19,7 +19,10 @@ const first: Address = '0x00000000000000000000000000000000000d0001'
 const second: Address = '0x00000000000000000000000000000000000d0002'
 const nobody: Address = '0x0000000000000000000000000000000000000000'
 
-async function open(dialect: Dialect = {}, kept: Pick<BenchOptions, 'books' | 'isPrivate' | 'network'> = {}) {
+async function open(
+	dialect: Dialect = {},
+	kept: Pick<BenchOptions, 'books' | 'isPrivate' | 'network' | 'runsOnce'> = {},
+) {
 	const node = await startTestAnvil(['--no-mining', '--hardfork', 'prague'])
 	const gateway = await startDialectGateway(node.url, dialect)
 	const bench = await openBench({
@@ -302,6 +305,44 @@ describe('delegation', () => {
 		left = 0
 		expect((await bench.settle()).checkpoint).toBe(await node.head())
 		expect(await ids()).toHaveLength(isTold ? 2 : 1)
+	})
+
+	testOnce('behavior: two failures with a long outage between them give no block up', async () => {
+		let fails = 0
+		let isDown = false
+		const fail: Dialect['twist'] = (method, params) => {
+			const isBlock = method === 'eth_getBlockByNumber' && params[1] === true
+			return isDown || (isBlock && fails-- > 0) ? 'crashed' : undefined
+		}
+		const { bench, node, sign, send } = await open({ twist: fail }, { books: false })
+		await send([await sign(owner, first)])
+		fails = 1
+		await node.mine()
+		await bench.settle()
+		isDown = true
+		bench.pass(12 * 60_000)
+		await bench.settle().catch(() => undefined)
+		isDown = false
+		fails = 1
+		for (let poll = 0; poll < 3; poll++) {
+			bench.pass(60_000)
+			await bench.settle()
+		}
+		expect(await told(bench)).toHaveLength(1)
+	})
+
+	testOnce('behavior: with `once`, no block waits for one that cannot be read', async () => {
+		let bad: string | null = null
+		const fail: Dialect['twist'] = (method, params) =>
+			method === 'eth_getBlockByNumber' && params[1] === true && params[0] === bad ? 'crashed' : undefined
+		const { bench, node, sign, send } = await open({ twist: fail }, { books: false, runsOnce: true })
+		await node.send({ from: other.address.toLowerCase() as Address, to: watched, valueWei: 5n, gas: 21_000n })
+		bad = `0x${(await node.mine()).toString(16)}`
+		await bench.settle()
+		await send([await sign(owner, first)])
+		await node.mine()
+		await bench.settle()
+		expect(await told(bench)).toHaveLength(1)
 	})
 
 	inFull(() => {

@@ -125,7 +125,7 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		}
 		expect(await run('status')).toMatchObject({
 			code: 0,
-			stdout: expect.stringMatching(/^the database holds no state of this name yet: .*\nlocal: not polled yet\n/),
+			stdout: expect.stringMatching(/^the database holds no state of this name: .*\nlocal: not polled yet\n/),
 		})
 		expect((await run('once')).code).toBe(0)
 		await pay(5n)
@@ -173,6 +173,24 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
 	})
 
+	test('run: watchlists that were edited while an instance stood by are in effect at its first poll', async () => {
+		const list = (kinds: string) => watchlist([`{address: ${treasury}, kinds: [${kinds}]}`])
+		const [one, two] = [site(), site()]
+		for (const each of [one, two]) each.write('watchlists/a.yaml', list('deployment'))
+		const first = one.start(['run'], { ...env(), ...smallFigures('LEASE_MS=15000') })
+		await first.line(({ msg }) => msg === 'coverage changed')
+		const second = two.start(['run'], env())
+		await standsBy(second)
+		for (const each of [one, two]) each.write('watchlists/a.yaml', list('deployment, transfer'))
+		await first.line(({ msg }) => msg === 'watchlists are read again and in effect')
+		await first.stop('SIGKILL')
+		await pay(77n)
+		await takesOver(second)
+		await hook.until(1)
+		expect(amounts(idsByAmount())).toEqual([77])
+		expect((await second.stop()).code).toBe(0)
+	})
+
 	test('run: a state that is taken out and put back is waited for, and what it holds is sent', async () => {
 		const sql = (text: string) => server?.sql(text, [], new URL(url).pathname.slice(1))
 		const first = start()
@@ -191,10 +209,12 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		await expect.poll(health, { interval: 500 }).toEqual([503, true])
 		await first.stop('SIGKILL')
 		await sql(`alter schema away rename to tracewatch; update tracewatch.head set expires = clock_timestamp()`)
+		const before = hook.hits.length
 		hook.answer = () => 204
 		await takesOver(second)
-		await hook.until(() => hook.hits.length > 1)
+		await hook.until(before + 1)
 		expect(amounts(idsByAmount())).toEqual([1])
+		for (const ids of Object.values(idsByAmount())) expect(ids.size).toBe(1)
 		expect((await second.stop()).code).toBe(0)
 	})
 

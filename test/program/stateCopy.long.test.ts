@@ -81,7 +81,7 @@ test.each([
 			return found.whole.deliveries.size === 1 ? 'all' : 'an empty state'
 		}
 		const seen: string[] = []
-		for (let step = 1; seen.at(-1) !== 'ended'; step++) {
+		for (let step = 1; step < 200 && seen.at(-1) !== 'ended'; step++) {
 			const to = url.startsWith('postgres') ? `${url}?name=n${step}` : `${url}${step}`
 			const count = join(site.folder, 'count')
 			const env = { ...preload('killAt'), ...more, KILL_AT: String(step), KILL_COUNT: count }

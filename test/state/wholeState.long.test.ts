@@ -208,7 +208,10 @@ async function halfCopied(place: StatePlace, rows: readonly HistoryEntry[]): Pro
 	await journal.close()
 }
 
-const isHalf = { reason: 'mismatch', message: expect.stringMatching(/only the beginning of a copy.*name another/) }
+const isHalf = {
+	reason: 'mismatch',
+	message: expect.stringMatching(/only the beginning of a copy.*copy again to another place/),
+}
 
 async function refusesHalf(place: StatePlace): Promise<void> {
 	await filled(inFolder('one'))
@@ -233,6 +236,26 @@ async function refusesHalf(place: StatePlace): Promise<void> {
 
 test('error: a folder with half of a copy is no state, and stays as it is', async () => {
 	await refusesHalf(inFolder('to'))
+	// Not taken for a young state, whose journal has everything.
+	await halfCopied(inFolder('half'), [])
+	await writeFile(join(folder, 'half', 'state.json'), '')
+	await expect(openStore(inFolder('half'), options)).rejects.toMatchObject({ reason: 'damaged' })
+})
+
+test('behavior: a copy in a folder heals as any state, whenever its snapshot is damaged', async () => {
+	const [from, to] = [inFolder('from'), inFolder('to')]
+	const store = await openStore(from, options)
+	await fill(store)
+	await store.close()
+	await copyState(from, to)
+	const path = join(folder, 'to', 'state.json')
+	await writeFile(path, '')
+	const healed = await openStore(to, options)
+	expect(await healed.deliveries()).toHaveLength(5)
+	await healed.commit(commitOf({ checkpoint: blockOf(101), deliveries: [deliveryOf('later')] }))
+	await healed.close()
+	await writeFile(path, '')
+	expect((await peek(to))?.whole.deliveries.has('later')).toBe(true)
 })
 
 describe.skipIf(server === null)('with a database', () => {
@@ -265,7 +288,7 @@ describe.skipIf(server === null)('with a database', () => {
 		await server?.sql('alter table tracewatch.snapshot add constraint full_disk check (false)')
 		await expect(copyState(inFolder('one'), database)).rejects.toMatchObject({
 			reason: 'disk',
-			message: expect.stringMatching(/the database at \S+ now holds only the beginning of the copy: name another/),
+			message: expect.stringMatching(/the database at \S+ may now hold only the beginning of the copy: name another/),
 		})
 		await server?.sql('alter table tracewatch.snapshot drop constraint full_disk')
 		expect(await sent(database)).toHaveLength(1)

@@ -68,8 +68,8 @@ export function createAskedState(options: AuditorOptions): StateReader {
 		const areAllOpen = before?.unopened === 0
 		if (areAllOpen) reopenedFrom = null
 		// All books were open, so an address without a book lost it in the reorganisation.
-		const to = lastTo ?? BigInt(before?.closedTo ?? -1)
-		if (part.span.from <= to && areAllOpen) reopenedFrom = part.span.from
+		const isBack = lastTo === null ? facts.books.size < (before?.closed ?? 0) : part.span.from <= lastTo
+		if (isBack && areAllOpen) reopenedFrom = part.span.from
 		lastTo = part.span.to
 		// A reorganisation before the start may have dropped books; later ones are known. Any other missing book is new,
 		// even if the address was first seen many blocks ago.

@@ -30,11 +30,13 @@ export async function findProbeBlocks(rpc: Rpc, claimed: bigint, signal: AbortSi
 	if (far !== null) return { head: claimed, blocks: pick(far) }
 	const isShown = async (number: bigint) => (await readHeaders(rpc, [number], signal)) !== null
 	if (await isShown(claimed)) return { head: claimed, blocks: [] }
-	if (claimed === 0n) {
-		const { endpoint } = rpc
-		throw new RpcError(`${endpoint} shows none of its blocks`, { kind: 'no-data', endpoint, forNow: true })
+	// Downwards, since old blocks may be pruned.
+	for (let step = 1n; step < 2n * claimed; step *= 2n) {
+		const from = step < claimed ? claimed - step : 0n
+		if (await isShown(from)) return findProbeBlocks(rpc, await newestOf({ from, to: claimed }, isShown), signal)
 	}
-	return findProbeBlocks(rpc, await newestOf({ from: 0n, to: claimed }, isShown), signal)
+	const { endpoint } = rpc
+	throw new RpcError(`${endpoint} shows none of its blocks`, { kind: 'no-data', endpoint, forNow: true })
 }
 
 /** Ten settled blocks, or the newest ones on a young chain; never genesis, which nodes do not trace. */

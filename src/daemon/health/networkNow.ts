@@ -67,7 +67,7 @@ export function networkNow(progress: Progress, { nowMs, steadyMs }: { nowMs: num
 		if (failure !== null && lasting.has(lastResult)) return ill('stalled', `${network} is not scanned: ${failure}`)
 		if (isQuiet) return ill('degraded', `${network} is degraded: no poll has succeeded since ${wellAt}: ${why()}`)
 		const isLong = backSinceMs !== null && steadyMs - backSinceMs > LASTING_MS
-		if (behind !== null && (isLong || (isBackTwice && isFarBehind(behind))))
+		if (behind !== null && (isFarBehind(behind) ? isLong || isBackTwice : isLong && isBackTwice))
 			return ill('stalled', `${network}: ${behindInWords(behind)}`)
 		return { ok: true, status: 'ok', reason: null }
 	}

@@ -155,7 +155,8 @@ export function createNetworkPoller({
 		const isBackTwice = head < checkpoint && status.backSinceMs !== null
 		const backSinceMs = head < checkpoint ? (status.backSinceMs ?? steady()) : null
 		const facts = { head, checkpoint }
-		const isLasting = backSinceMs !== null && (isFarBehind(facts) || steady() - backSinceMs > LASTING_MS)
+		const isLong = isBackTwice && steady() - (status.backSinceMs ?? 0) > LASTING_MS
+		const isLasting = backSinceMs !== null && (isFarBehind(facts) || isLong)
 		if (isLasting && !isBackLogged) log.warn(facts, behindInWords(facts))
 		if (backSinceMs === null && isBackLogged) log.info(facts, 'the head has caught up with the checkpoint')
 		isBackLogged = backSinceMs !== null && (isBackLogged || isLasting)

@@ -19,9 +19,9 @@ import { notAnnounced } from './delegationsAnnounced.js'
 
 /** A block at which this many polls failed comes after the others. */
 const HOLDING_TRIES = 5
-/** A block that could not be read for this long is left out, and reported as not covered. */
+/** Such a block is left out, and reported as not covered, this long after its first failure. */
 const GIVE_UP_AFTER_MS = 10 * 60_000
-/** With more waiting, one failure is enough: more would come than are left out, and `once` forgets failures. */
+/** With more waiting, one is left out at each failure: else more would come than are left out. */
 const MOST_WAITING = 128
 /** Time limit for one poll. */
 const MOST_MS = 8_000
@@ -40,8 +40,11 @@ export async function readSigned(session: PollSession, ports: PollPorts, outer: 
 	const last = waiting.filter(isLast).sort((one, other) => timesOf(one) - timesOf(other))
 	const queue = [...waiting.filter((one) => !isLast(one)), ...last]
 	const signal = signalWithin(MOST_MS, outer)
+	const { runsOnce } = ports.audit
+	let failures = 0
 	for (const [at, one] of queue.entries()) {
 		if (signal.aborted) return
+		if (signedDone.has(one.number)) continue
 		try {
 			await readOne(one, signal)
 			signedDone.add(one.number)
@@ -52,17 +55,24 @@ export async function readSigned(session: PollSession, ports: PollPorts, outer: 
 			const { times, sinceMs } = failedReads.get(one.number) ?? { times: 0, sinceMs: clock() }
 			failedReads.set(one.number, { times: times + 1, sinceMs })
 			log.debug({ block: one.number, err: error }, 'the authorisations of a block are read again with the next poll')
-			if (queue.length - at <= MOST_WAITING && clock() - sinceMs < GIVE_UP_AFTER_MS) {
-				if (error instanceof RpcError && error.kind === 'unsettled' && !isLast(one)) throw error
-				return
-			}
-			failedReads.delete(one.number)
-			await concludeOne(one, [uncovered(one)])
-			log.warn(
-				{ block: one.number, err: error },
-				'the authorisations of a block could not be read: its delegations are not reported',
-			)
+			const isOver = isLast(one) && clock() - sinceMs >= GIVE_UP_AFTER_MS
+			const tooMany = queue.length - at > MOST_WAITING ? (last.at(-1) ?? one) : null
+			const givenUp = tooMany ?? (isOver ? one : null)
+			if (givenUp !== null) await giveUp(givenUp, error)
+			// A program that ends forgets which blocks have failed.
+			if (givenUp === one || (runsOnce && ++failures < HOLDING_TRIES)) continue
+			if (error instanceof RpcError && error.kind === 'unsettled' && !isLast(one)) throw error
+			return
 		}
+	}
+
+	async function giveUp(one: SignedInBlock, error: unknown): Promise<void> {
+		failedReads.delete(one.number)
+		await concludeOne(one, [uncovered(one)])
+		log.warn(
+			{ block: one.number, err: error },
+			'the authorisations of a block could not be read: its delegations are not reported',
+		)
 	}
 
 	async function readOne(one: SignedInBlock, own: AbortSignal): Promise<void> {

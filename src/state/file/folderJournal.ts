@@ -106,7 +106,8 @@ export function folderJournal(
 		await new Low(durableFile(statePath(folder), snapshotFormat), snapshot).write()
 		place = { segment, bytes: 0, line, since: segment, before: 0 }
 		gone = false
-		await begin()
+		// A journal that has begun would restore an empty state from half of a copy.
+		if (!isCopyBegun) await begin()
 		// The snapshot before this one and its segments stay: together they have all that this one has.
 		await dropSegments(folder, since).catch(() => undefined)
 	}

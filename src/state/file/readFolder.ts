@@ -57,12 +57,8 @@ async function stampOf(path: string): Promise<string | null> {
 async function readOnce(folder: string, own?: number): Promise<FoundFolder | null> {
 	await mustBeOurFormat(folder)
 	const path = statePath(folder)
-	const newest = durableFile(path, snapshotFormat).read()
-	const found = await readFrom(folder, newest, own)
-	if (found !== null && !(found instanceof Damage)) {
-		if ((await newest)?.isCopyBegun) throw halfCopied(folder)
-		return found
-	}
+	const found = await readFrom(folder, durableFile(path, snapshotFormat).read(), own)
+	if (found !== null && !(found instanceof Damage)) return found
 	// The segments since the snapshot before are kept, so nothing is missing from it.
 	const previous = await readFrom(folder, durableFile(previousOf(path), snapshotFormat).read(), own)
 	// The first snapshot is of an empty state: until the second one, the journal has everything.
@@ -83,6 +79,7 @@ async function readFrom(
 	try {
 		const snapshot = await read
 		if (snapshot === null) return null
+		if (snapshot.isCopyBegun) throw halfCopied(`the folder ${folder}`)
 		if (snapshot.since === own)
 			throw new Damage('it is missing, though there was one', { path: segmentPath(folder, own) })
 		return await replayed(folder, snapshot)

@@ -68,7 +68,7 @@ function connectionTo(url: string) {
 	}
 }
 
-/** Without the parameter of our own. pg takes these modes for verify-full, and prints a long warning of it. */
+/** Without the parameter of our own. pg treats these modes as verify-full, and prints a long warning about it. */
 function urlForPg(url: string): string {
 	const own = new URL(url)
 	const { searchParams } = own
@@ -92,7 +92,8 @@ export function isInClear(url: string): boolean {
 	if (!URL.canParse(url)) return false
 	const { hostname, searchParams } = new URL(url)
 	const host = searchParams.get('host') ?? hostname
-	const asksForTls = searchParams.get('ssl') === 'true' || TLS_FILES.some((name) => searchParams.has(name))
+	const asksForTls =
+		/^(true|1)$/.test(searchParams.get('ssl') ?? '') || TLS_FILES.some((name) => searchParams.get(name))
 	if (host === '' || host.startsWith('/') || /^(localhost|127\.[\d.]+|\[?::1\]?)$/.test(host)) return false
 	return (sslModeOf(searchParams) ?? (asksForTls ? 'verify-full' : 'disable')) === 'disable'
 }

@@ -18,6 +18,7 @@ const WORDS: Readonly<Record<string, string>> = {
 	'42P01':
 		'its tables are gone: they were dropped, or are being restored; a running daemon continues when they are back, ' +
 		'and begins anew when it is restarted',
+	'42P07': 'its tables are there, but empty: a restore is under way, or has stopped halfway',
 	'42501':
 		'this user may not do that: it needs to own the schema tracewatch, ' +
 		'or be allowed to create it (CREATE on the database)',

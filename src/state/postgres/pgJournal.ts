@@ -66,9 +66,9 @@ const REPLACED =
 	'another instance has taken over the state while this one was paused or could not reach the database: ' +
 	'nothing was written, and the other instance continues'
 const PUT_BACK =
-	'the database holds an older state than this instance has written, as after a restore or a failover that lost ' +
-	'writes: nothing was written. Start again to continue from what it holds (blocks since then are scanned again, ' +
-	'and some alerts may come a second time under the same id)'
+	'the database holds an older state than this instance has written, or a new one, as after a restore or a failover ' +
+	'that lost writes: nothing was written. Start again to continue from what it holds (blocks since then are scanned ' +
+	'again, and some alerts may come a second time under the same id)'
 
 /** In place of the snapshot: a copy has begun here, and not ended. */
 const COPY_BEGUN = 'copy'
@@ -91,9 +91,6 @@ const TAKE = `
 		snapshot = case when h.seq = 0 and h.snapshot = '' then excluded.snapshot else h.snapshot end
 	where h.owner = excluded.owner or h.expires < clock_timestamp()
 	returning epoch`
-const MAKE = `
-	insert into tracewatch.head (name, owner, epoch, expires, seq, snapshot, snapshot_seq)
-	values ($1, '', 0, '-infinity', 0, '', 0) on conflict do nothing`
 /** $1 to $4: name, owner (null: any), epoch and the last known line. */
 const IS_OURS = 'name = $1 and ($2::text is null or (owner = $2 and epoch = $3::bigint)) and seq = $4::bigint'
 /** $5 to $9: batch, line, columns of the history rows. */
@@ -170,10 +167,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 
 	/** The epoch in which this instance writes. */
 	async function take(): Promise<number> {
-		if (isBeside) {
-			await ask(MAKE, [name])
-			return 0
-		}
+		if (isBeside) return 0
 		const [taken] = await ask<{ epoch: number }>(TAKE, [name, owner, leaseMs, isKnown, isCopy ? COPY_BEGUN : ''])
 		if (taken !== undefined) return taken.epoch
 		const [head] = await ask<Head>(HEAD, [name])
@@ -199,7 +193,8 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 	/** Why this instance no longer has the right to write. The state that is gone may come back. */
 	async function notOurs(epoch: number): Promise<StateError> {
 		const [head] = await ask<Head>(HEAD, [name])
-		if (head === undefined) return gone(host)
+		const isBack = head?.owner === owner && head.epoch === epoch
+		if (head === undefined || isBack || !hasBegun(head)) return gone(host)
 		return lose(head.epoch > epoch ? REPLACED : PUT_BACK)
 	}
 
@@ -249,7 +244,8 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 
 	return {
 		async acquire() {
-			if (!isKnown) await prepareTables(database)
+			// A command has found a state here.
+			if (!isKnown && !isBeside) await prepareTables(database)
 			else if (!(await hasTables(ask, host))) throw gone(host)
 			const epoch = await take()
 			try {
@@ -418,7 +414,7 @@ function gone(host: string): StateError {
 	return new StateError(
 		'disk',
 		`the database at ${host} no longer holds the state that was there: it was dropped, or is being restored. ` +
-			'A running instance continues when the state is back; to begin a new one, restart the instance',
+			'An instance that runs or stands by continues when it is back; one that is restarted begins a new state',
 	)
 }
 

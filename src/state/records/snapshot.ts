@@ -20,7 +20,7 @@ export interface Snapshot {
 	readonly line: number
 	/** First segment of the journal that continues it. */
 	readonly since: number
-	/** A copy of another state begins with it, and ends with one that has all. */
+	/** Set until a copy of another state is complete. */
 	readonly isCopyBegun?: true
 	readonly whole: StateDoc
 	/** Rows of history that are not in a place of their own yet. */

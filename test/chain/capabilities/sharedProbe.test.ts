@@ -1,5 +1,6 @@
 // One probe of an endpoint serves every caller that waits for it.
 import { expect, onTestFinished, test } from 'vitest'
+import { findProbeBlocks } from '../../../src/chain/capabilities/probeBlocks.js'
 import { createCapabilitiesRegistry } from '../../../src/chain/capabilities/registry.js'
 import { createRpc } from '../../../src/chain/rpc/rpc.js'
 import { startTestAnvil } from '../../support/anvil.js'
@@ -121,3 +122,26 @@ test('error: an endpoint that has a head and shows no block is refused, and judg
 	isBlind = false
 	expect((await registry.of(rpc, never)).proved).toBe(true)
 })
+
+test.each([true, false])(
+	'behavior: the newest block that a node shows is found, with block 0: %s',
+	async (hasFirst) => {
+		const node = await startTestAnvil(['--no-mining'])
+		await node.mine(80)
+		// Old blocks are pruned, and the head is of another node behind the endpoint.
+		const isHidden = (number: number) => (number === 0 ? !hasFirst : number < 40 || number >= 80)
+		const gateway = await startDialectGateway(node.url, {
+			twist: (method, [block]) =>
+				method === 'eth_getBlockByNumber' && String(block).startsWith('0x') && isHidden(Number(block))
+					? null
+					: undefined,
+		})
+		const rpc = createRpc({ url: gateway.url })
+		onTestFinished(async () => {
+			await rpc.close()
+			await gateway.close()
+			await node.stop()
+		})
+		expect((await findProbeBlocks(rpc, 80n, never)).head).toBe(79n)
+	},
+)
