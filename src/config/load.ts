@@ -11,7 +11,7 @@ import { ConfigError, type Problem, StateError, UsageError } from '../errors.js'
 import type { Addressee } from '../model/delivery.js'
 import type { StatePlace, WatchlistCopies } from '../model/state.js'
 import type { WatchSet } from '../model/watch.js'
-import type { Names, WatchlistPlace } from './names.js'
+import { namesOf } from './names.js'
 import { interpolate } from './settings/interpolate.js'
 import { configuredIn, namesIn, readSettings, type Settings } from './settings/settings.js'
 import { isDatabase, readState, statePlaceOf } from './settings/statePlace.js'
@@ -94,7 +94,7 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
 	}
 	const wrong = new ConfigError(refused)
 	if (lastGood === undefined) throw wrong
-	const copies = await readCopies(() => lastGood(settings), place, names, { cwd, wrong })
+	const copies = await readCopies(() => lastGood(settings), settings, wrong, cwd)
 	return deepFreeze({ ...settings, watches: copies, ...others, refused, warnings: [] })
 }
 
@@ -103,12 +103,13 @@ export async function loadConfig(path: string, options: LoadOptions): Promise<Co
  * more; StateError `disk` where they may be read later: a database that starts after this program is no wrong
  * configuration.
  */
-async function readCopies(
+export async function readCopies(
 	open: () => Promise<WatchlistCopies | null>,
-	{ named }: WatchlistPlace,
-	names: Names,
-	{ cwd, wrong }: { readonly cwd: string; readonly wrong: ConfigError },
+	settings: Settings,
+	wrong: ConfigError,
+	cwd = process.cwd(),
 ): Promise<WatchSet> {
+	const { named } = settings.watchlists
 	const failures: unknown[] = []
 	async function* chunksOf(copies: WatchlistCopies, path: string): AsyncGenerator<Uint8Array> {
 		try {
@@ -122,7 +123,12 @@ async function readCopies(
 		const copies = await open()
 		if (copies === null) throw wrong
 		const reading = { chunks: (path: string) => chunksOf(copies, path) }
-		const { watches, revision } = await readWatchlists({ files: copies.watchlists, named }, names, cwd, reading)
+		const { watches, revision } = await readWatchlists(
+			{ files: copies.watchlists, named },
+			namesOf(settings),
+			cwd,
+			reading,
+		)
 		if (watches !== null && revision === copies.revision) return watches
 	} catch (error) {
 		failures.push(error)

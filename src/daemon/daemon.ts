@@ -6,17 +6,17 @@
 import { once } from 'node:events'
 import { linkedAbort } from '../base/waits/linkedAbort.js'
 import { steadyClock } from '../base/waits/steadyClock.js'
-import type { Config } from '../config/load.js'
+import { type Config, readCopies } from '../config/load.js'
 import { statePlaceInWords } from '../config/settings/statePlace.js'
 import { followWatchlists } from '../config/watchlists/followWatchlists.js'
-import type { StateError } from '../errors.js'
+import { ConfigError, type StateError } from '../errors.js'
 import type { Log } from '../model/ports.js'
 import type { Health } from '../model/trouble.js'
 import { serveControl } from '../ops/controlSocket.js'
 import { createMetrics } from '../ops/metrics.js'
 import { createNotifier } from '../ops/sdNotify.js'
 import { pageAt } from '../pages/pages.js'
-import { openHistory } from '../state/open.js'
+import { openHistory, openWatchlistCopies } from '../state/open.js'
 import { answerControl } from './controlAnswer.js'
 import { createFront } from './front.js'
 import { createHealth, NO_SUMMARY } from './health/health.js'
@@ -107,7 +107,7 @@ async function runUntil(
 	parts.setWatches(watches)
 	const inEffect: InEffect = {
 		watches,
-		loadedAtMs: startedAtMs,
+		loadedAtMs: aliveMs === null ? startedAtMs : Date.now(),
 		isRefused: config.refused !== undefined,
 		isConfigChanged: false,
 	}
@@ -153,13 +153,21 @@ async function runUntil(
 	}
 }
 
-/** With the watchlists as they are after a time of standing by. Wrong ones are reported once edits are followed. */
+/**
+ * With the watchlists as they are after a time of standing by. Instead of wrong ones, as at a start, the last good
+ * ones: the other instance may have kept them.
+ */
 async function readAgain(config: Config, signal: AbortSignal): Promise<Config> {
 	const { refused: _, ...settings } = config
-	const read = await followWatchlists(config)
-		.load(signal)
-		.catch(() => null)
-	return read === null ? config : { ...settings, ...read }
+	try {
+		return { ...settings, ...(await followWatchlists(config).load(signal)) }
+	} catch (error) {
+		// It is stopped.
+		if (!(error instanceof ConfigError)) return config
+		const watches = await readCopies(() => openWatchlistCopies(config.statePlace), config, error).catch(() => null)
+		// Without a revision, they are read again as soon as edits are followed.
+		return { ...config, watches: watches ?? config.watches, refused: error.problems, revision: '' }
+	}
 }
 
 /** Polls a network on its schedule and at new heads. Resolves after the signal, when no poll is running. */

@@ -11,7 +11,7 @@ import { type HookServer, startHookServer } from '../support/hookServer.js'
 import { smallFigures } from '../support/preload.js'
 import type { Running, Site } from '../support/program.js'
 import { soaked } from '../support/soak.js'
-import { inProcess, settings, siteOf, told, treasury, vault, watchlist } from './site.js'
+import { inProcess, settings, siteOf, stranger, told, treasury, vault, watchlist } from './site.js'
 
 const server = await startServer()
 let node: TestAnvil
@@ -230,6 +230,38 @@ describe.skipIf(server === null)('tracewatch on a database', () => {
 		const { file } = await second.line(({ msg }) => msg.startsWith('configuration changed on disk'))
 		expect(file).toBe(join(here.folder, 'tracewatch.yaml'))
 		expect((await second.stop()).code).toBe(0)
+	})
+
+	test('run: a takeover that finds wrong watchlists goes on with the copies of the other instance', async () => {
+		const [one, next] = [site(), site()]
+		const first = one.start(['run'], { ...env(), ...smallFigures('LEASE_MS=15000') })
+		await first.line(({ msg }) => msg === 'coverage changed')
+		let second = next.start(['run'], env())
+		await standsBy(second)
+		for (const here of [one, next]) here.write('watchlists/c.yaml', watchlist([`{address: ${stranger}}`]))
+		await first.line(({ msg }) => msg === 'watchlists are read again and in effect')
+		for (const here of [one, next]) here.write('watchlists/c.yaml', watchlist(['{address: 0x12}']))
+		// One that was sent as its instance was killed comes twice.
+		const messages = () => {
+			const byId = new Map(hook.hits.map((hit) => [hit.id, hit]))
+			return told([...byId.values()]).map(({ type, data }) => data.valueWei ?? type)
+		}
+		await hook.until(1)
+		await first.stop('SIGKILL')
+		const payStranger = (valueWei: bigint) => node.send({ from: vault, to: stranger, valueWei })
+		await payStranger(1n)
+		await takesOver(second)
+		await hook.until(() => messages().length === 2)
+		await second.line(({ msg }) => msg.startsWith('the watchlists are wrong and change nothing'))
+		expect((await second.stop()).code).toBe(0)
+		// The copies of the last good ones are still whole.
+		second = next.start(['run'], env())
+		await payStranger(2n)
+		await hook.until(() => messages().length === 3)
+		next.write('watchlists/c.yaml', watchlist([`{address: ${stranger}}`]))
+		await hook.until(() => messages().length === 4)
+		expect((await second.stop()).code).toBe(0)
+		expect(messages()).toEqual(['system.refused', '1', '2', 'system.recovered'])
 	})
 
 	test('run: an instance that stands still is replaced, ends when it wakes, and stands by as the next', async () => {

@@ -56,21 +56,21 @@ export async function readSigned(session: PollSession, ports: PollPorts, outer: 
 			failedReads.set(one.number, { times: times + 1, sinceMs })
 			log.debug({ block: one.number, err: error }, 'the authorisations of a block are read again with the next poll')
 			const isOver = isLast(one) && clock() - sinceMs >= GIVE_UP_AFTER_MS
-			const tooMany = queue.length - at > MOST_WAITING ? (last.at(-1) ?? one) : null
+			const tooMany = queue.length - at > MOST_WAITING ? (last.pop() ?? one) : null
 			const givenUp = tooMany ?? (isOver ? one : null)
-			if (givenUp !== null) await giveUp(givenUp, error)
-			// A program that ends forgets which blocks have failed.
-			if (givenUp === one || (runsOnce && ++failures < HOLDING_TRIES)) continue
+			if (givenUp !== null) await giveUp(givenUp, givenUp === one ? { err: error } : {})
+			if (givenUp === one) continue
 			if (error instanceof RpcError && error.kind === 'unsettled' && !isLast(one)) throw error
-			return
+			// A program that ends forgets which blocks have failed.
+			if (!runsOnce || ++failures >= HOLDING_TRIES) return
 		}
 	}
 
-	async function giveUp(one: SignedInBlock, error: unknown): Promise<void> {
+	async function giveUp(one: SignedInBlock, why: { readonly err?: unknown }): Promise<void> {
 		failedReads.delete(one.number)
 		await concludeOne(one, [uncovered(one)])
 		log.warn(
-			{ block: one.number, err: error },
+			{ block: one.number, ...why },
 			'the authorisations of a block could not be read: its delegations are not reported',
 		)
 	}
