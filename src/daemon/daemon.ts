@@ -162,7 +162,7 @@ async function readAgain(config: Config, signal: AbortSignal): Promise<Config> {
 	try {
 		return { ...settings, ...(await followWatchlists(config).load(signal)) }
 	} catch (error) {
-		// It is stopped.
+		// Only a stop ends the reading otherwise.
 		if (!(error instanceof ConfigError)) return config
 		const watches = await readCopies(() => openWatchlistCopies(config.statePlace), config, error).catch(() => null)
 		// Without a revision, they are read again as soon as edits are followed.

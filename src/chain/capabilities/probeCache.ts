@@ -21,7 +21,7 @@ export function createProbeCache(headAnswer: HeadAnswer | null, atMs: number): P
 		const unkept = new Map<string, unknown>()
 		for (const [at, call] of missing.entries()) {
 			const answer = given[at]
-			// What is not there may come.
+			// A block that is missing now may be there at the next question.
 			const kept = answer instanceof RpcError || answer === null ? unkept : answers
 			kept.set(keyOf(call), answer)
 		}

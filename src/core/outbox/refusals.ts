@@ -40,7 +40,7 @@ export function refusalsInWords(
 			fallback === null
 				? ''
 				: isFallbackFailing
-					? `, and its fallback ${fallback} does not take all either`
+					? `, and its fallback ${fallback} does not accept all messages either`
 					: `; they also go to its fallback ${fallback}`
 		const refuses =
 			`${name} refuses ${parked > 0 ? 'all messages' : 'messages'} (${waiting} wait)${sent}${words}. ` +

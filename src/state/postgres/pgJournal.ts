@@ -244,7 +244,7 @@ export function pgJournal(url: string, options: PgJournalOptions = {}): Journal 
 
 	return {
 		async acquire() {
-			// A command has found a state here.
+			// Where a state was seen, tables that are gone are not made again: a restore brings them back.
 			if (!isKnown && !isBeside) await prepareTables(database)
 			else if (!(await hasTables(ask, host))) throw gone(host)
 			const epoch = await take()

@@ -185,7 +185,7 @@ test('behavior: the status names the gravest trouble, and a parked receiver is n
 	expect(parked).toMatchObject({ ok: false, status: 'undelivered' })
 	expect(parked.reason).toMatch(/^hook refuses all messages \(12 wait\); they also go to its fallback desk\. To do: /)
 	for (const [failedAttempts, words] of [
-		[4, ', and its fallback desk does not take all either'],
+		[4, ', and its fallback desk does not accept all messages either'],
 		[1, '; they also go to its fallback desk'],
 	] as const) {
 		const desk = { ...counts, pending: 1, parked: 0, refused: 1, failedAttempts }
